@@ -22,7 +22,13 @@ async fn start() -> Service {
 
 /// A worker whose network is away.
 pub fn work(service: &Service) -> Process {
+    work_with(service, &[])
+}
+
+/// The same, with more settings.
+pub fn work_with(service: &Service, settings: &[(&str, &str)]) -> Process {
     let mut work = service.api(&["work"]);
+    work.envs(settings.iter().copied());
     work.env("BAS_META_APP_SECRET", SECRET).env("BAS_META_VERIFY_TOKEN", "token");
     Process::start(work.env("BAS_META_BASE_URL", "http://127.0.0.1:9"))
 }
@@ -50,13 +56,13 @@ pub async fn hook(service: &Service, body: &str, secret: &str) -> u16 {
     request.send().await.unwrap().status().as_u16()
 }
 
-async fn send(service: &Service, method: Method, path: &str, key: &str, body: Value) -> (u16, Value) {
+pub async fn send(service: &Service, method: Method, path: &str, key: &str, body: Value) -> (u16, Value) {
     let answer = service.process.request(method, path).bearer_auth(key).json(&body).send().await.unwrap();
     (answer.status().as_u16(), answer.json().await.unwrap())
 }
 
 /// The conversation that began with a comment, once it shows what `done` asks for.
-async fn until(service: &Service, key: &str, comment: &str, done: impl Fn(&Value) -> bool) -> Value {
+pub async fn until(service: &Service, key: &str, comment: &str, done: impl Fn(&Value) -> bool) -> Value {
     let looked = async {
         loop {
             let listed = service.process.json("/api/v1/conversations", key).await;

@@ -19,6 +19,7 @@ mod second_factor;
 mod sessions;
 mod shops;
 mod visits;
+mod votes;
 mod webhooks;
 
 use std::collections::BTreeMap;

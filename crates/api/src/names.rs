@@ -143,7 +143,7 @@ schemas! {
     // Null when nothing sells.
     velocity_class => inventory::VelocityClass::NAMES;
     // Null until the run has ended.
-    run_outcome => ai::Outcome::NAMES;
+    run_outcome => ai::Outcome::INSIGHT_NAMES;
     // Null after a dry run.
     replay_state => ReplayState::NAMES;
     // Null when nothing is paused.
@@ -165,6 +165,8 @@ schemas! {
     tongue_or_null => social::Tongue::NAMES;
     comment_category_or_null => social::Category::NAMES;
     hold_reason => social::Reason::NAMES;
+    // Null where none was asked for, or its answer does not count.
+    vote_verdict => social::votes::Verdict::NAMES;
 }
 
 schemas! {

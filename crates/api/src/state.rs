@@ -17,7 +17,7 @@ use domain::{
     anomalies::AnomalyStore,
     as_of::AsOfStore,
     creatives::CreativeStore,
-    credits::{CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
+    credits::{CreditAmount, CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
     customers::CustomerStore,
     health::Health,
     idempotency::AnswerStore,
@@ -84,6 +84,8 @@ pub struct State {
     pub insights: Arc<dyn InsightStore>,
     /// What insights on demand are made with.
     pub text_generator: app::ai::InsightTextGenerator,
+    /// Credits that a model's vote on a comment costs; `None` where there is no model.
+    pub vote_price: Option<CreditAmount>,
     pub events: Arc<dyn EventStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
     pub metric_days: Arc<dyn MetricDayStore>,
@@ -126,6 +128,8 @@ pub struct Parts {
     pub redirect_uri: String,
     pub deliveries: app::deliveries::Ports,
     pub text_generator: app::ai::InsightTextGenerator,
+    /// Credits that a model's vote on a comment costs; `None` where there is no model.
+    pub vote_price: Option<CreditAmount>,
     pub events: Arc<dyn EventStore>,
     /// The app that networks send hooks to.
     pub social_app: Option<Arc<dyn SocialInbox>>,
@@ -165,6 +169,7 @@ impl State {
             redirect_uri,
             deliveries,
             text_generator,
+            vote_price,
             events,
             social_app,
             geolocator,
@@ -197,6 +202,7 @@ impl State {
             deliveries,
             insights: store.clone(),
             text_generator,
+            vote_price,
             events,
             anomalies: store.clone(),
             metric_days: store.clone(),

@@ -1,7 +1,10 @@
 //! The worker behind conversations: hooks are read, comments decided about, answers sent once, and what no hook told of is
-//! polled.
+//! polled. Beside it a language model is asked for its vote where an account wants that.
 
 mod deliver;
+mod votes;
+
+pub use votes::Voter;
 
 use std::{collections::HashMap, sync::Arc, time::Duration as StdDuration};
 
@@ -11,13 +14,15 @@ use domain::{
     sealing::Sealer,
     shops::Secret,
     social::{
-        Channel, Decision, Situation, Tongue,
+        Channel, Classified, Decision, Situation, Tongue,
         channels::{ChannelError, Profile, SocialInbox, SocialReplies},
         classify, decide,
         replies::{HookLog, Intake, ProfileStore, ReplyQueue, SocialAccount, Undecided, token_binding},
+        votes::{Counted, Vote, VoteStore},
     },
     zone::Zone,
 };
+use futures_util::{FutureExt, future::join_all};
 use time::{Duration, OffsetDateTime};
 use tokio::time::timeout;
 
@@ -57,6 +62,9 @@ pub struct SocialWorker {
     pub profiles: Arc<dyn ProfileStore>,
     pub intake: Arc<dyn Intake>,
     pub queue: Arc<dyn ReplyQueue>,
+    pub votes: Arc<dyn VoteStore>,
+    /// `None` where no language model is set up.
+    pub voter: Option<Voter>,
     pub accounts: Arc<dyn AccountStore>,
     pub sealer: Arc<dyn Sealer>,
     /// The app that hooks come from; `None`: there is none.
@@ -88,13 +96,25 @@ enum Opened<'a> {
     Waits,
 }
 
+/// What the voters make of a comment, and what is done about it.
+struct Judged {
+    classified: Classified,
+    decision: Decision,
+}
+
 impl SocialWorker {
     fn now(&self) -> OffsetDateTime {
         (self.clock)()
     }
 
     /// Works until the process stops.
-    pub async fn run(self, stopped: impl Future<Output = ()>) {
+    pub async fn run(self, stopped: impl Future<Output = ()> + Send) {
+        let stopped = stopped.shared();
+        let votes = join_all((0..votes::AT_ONCE).map(|_| self.vote(stopped.clone())));
+        tokio::join!(self.answer(stopped.clone()), votes);
+    }
+
+    async fn answer(&self, stopped: impl Future<Output = ()>) {
         tokio::pin!(stopped);
         loop {
             if let Err(error) = self.tick().await {
@@ -152,14 +172,23 @@ impl SocialWorker {
 
     /// Decides about the comment that has waited longest. Whether there was one.
     async fn decide_next(&self) -> Result<bool, StoreError> {
+        let Some(undecided) = self.intake.undecided(self.now()).await? else { return Ok(false) };
+        let judged = self.judge(&undecided, None).await?;
+        self.conclude(&undecided, judged, None).await?;
+        Ok(true)
+    }
+
+    /// What is to be done about a comment by what is known of it now. `vote`: what came of asking the model just now.
+    async fn judge(&self, undecided: &Undecided, vote: Option<Vote>) -> Result<Judged, StoreError> {
         let now = self.now();
-        let Some(undecided) = self.intake.undecided(now).await? else { return Ok(false) };
         let account = self.accounts.find(undecided.account).await?;
         let account = account.ok_or_else(|| StoreError::Internal("the account of a comment is gone".into()))?;
-        let text = undecided.text.as_deref().unwrap_or_default();
-        let classified = classify(text);
+        let classified = classify(undecided.text.as_deref().unwrap_or_default());
+        // A vote that is no longer wanted decides nothing.
+        let vote = vote.filter(|_| undecided.settings.model_vote);
+        let vote = vote.unwrap_or_else(|| self.known_vote(undecided, account.mode));
         let (zone, language) = (&account.timezone, Tongue::from(account.locale.language));
-        let decision = decide(&self.situation(&undecided, (zone, language), &classified, now));
+        let decision = decide(&self.situation(undecided, (zone, language), &classified, vote, now));
         let decision = match decision {
             // Nothing is posted for a sandbox.
             Decision::Send { choice, .. } if !self.may_post(undecided.channel, account.mode) => {
@@ -167,9 +196,17 @@ impl SocialWorker {
             }
             other => other,
         };
-        metrics::counter!("social_decisions_total", "category" => classified.category.as_str()).increment(1);
-        self.intake.decided(&undecided, &classified, decision, now).await?;
-        Ok(true)
+        Ok(Judged { classified, decision })
+    }
+
+    /// Writes what was decided, with the end of the vote that it goes by.
+    async fn conclude(&self, undecided: &Undecided, judged: Judged, vote: Option<Counted>) -> Result<(), StoreError> {
+        let Judged { classified, decision } = judged;
+        if !matches!(decision, Decision::Ask { .. }) {
+            let category = classified.category.as_str();
+            metrics::counter!("social_decisions_total", "category" => category).increment(1);
+        }
+        self.intake.decided(undecided, &classified, decision, vote, self.now()).await
     }
 
     /// Whether answers of an account of that mode may be posted on a channel.
@@ -181,7 +218,8 @@ impl SocialWorker {
         &self,
         undecided: &'a Undecided,
         (zone, language): (&'a Zone, Tongue),
-        classified: &'a domain::social::Classified,
+        classified: &'a Classified,
+        vote: Vote,
         now: OffsetDateTime,
     ) -> Situation<'a> {
         Situation {
@@ -201,6 +239,7 @@ impl SocialWorker {
             sent: undecided.sent,
             same_text_from: undecided.same_text_from,
             classified,
+            vote,
             templates: &undecided.templates,
             language,
             random: (self.random)(),

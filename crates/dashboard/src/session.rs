@@ -194,6 +194,7 @@ mod tests {
             has_mail: true,
             is_open: true,
             holiday_countries: vec![],
+            vote_price: None,
             webhook_allow_loopback: Default::default(),
             trusted_proxies: vec![],
             connections: 1,

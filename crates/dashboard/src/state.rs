@@ -14,7 +14,7 @@ use domain::{
     anomalies::AnomalyStore,
     audit::AuditLog,
     creatives::CreativeStore,
-    credits::{CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
+    credits::{CreditAmount, CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
     customers::CustomerStore,
     daily::DailyStore,
     erasure::ErasureStore,
@@ -261,6 +261,8 @@ pub struct Settings {
     pub is_open: bool,
     /// Countries whose public holidays are known.
     pub holiday_countries: Vec<&'static str>,
+    /// Credits that a model's vote on a comment costs; `None` where there is no model.
+    pub vote_price: Option<CreditAmount>,
     /// Receivers on this machine that webhooks may be sent to.
     pub webhook_allow_loopback: AllowList,
     /// Proxies whose `X-Forwarded-For` is believed.

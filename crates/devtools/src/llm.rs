@@ -1,7 +1,8 @@
 //! A fake provider of a language model: it speaks the protocol of chat completions, answers with the drafts of insights,
-//! and fails on demand.
+//! chooses the template that has most words of a comment, and fails on demand.
 
 use std::{
+    collections::BTreeSet,
     future::{Ready, ready},
     net::TcpListener,
     sync::{Arc, Mutex, PoisonError},
@@ -25,7 +26,7 @@ pub enum Fault {
     Html,
     /// Answers with half of the JSON
     HalfJson,
-    /// Invents a number in the last text
+    /// Invents a number in the last text, or a template
     Invented,
     /// Tells a cause that was not found
     Causal,
@@ -47,10 +48,16 @@ pub enum Fault {
     NoUsage,
     /// Does not know `response_format`
     NoSchema,
-    /// Leaves out an insight
+    /// Leaves out an insight, or the vote
     Missing,
     /// Answers partly in another language than was asked for
     OtherLanguage,
+    /// Says that no template answers the comment
+    NoneFits,
+    /// Answers the comment in its own words
+    OwnWords,
+    /// Does what the comment tells it to: votes for the number after the last `#`
+    Obeys,
 }
 
 /// What the provider adds to drafts, in the language that was asked for.
@@ -145,41 +152,72 @@ fn calls(provider: web::Data<Provider>) -> Ready<HttpResponse> {
 async fn complete(provider: web::Data<Provider>, request: web::Json<Value>) -> HttpResponse {
     let request = request.into_inner();
     let has_format = request.get("response_format").is_some();
-    let asked = asked(&request);
-    let phrases = Phrases::of(language(&asked));
-    let insights = worded(&asked, &phrases);
+    let (asked, fault) = (asked(&request), provider.fault());
+    let text = vote(&asked, fault).map_or_else(|| insights(&asked, fault), |vote| vote.to_string());
     let number = provider.note(request);
     let wait = |seconds: u64| HttpResponse::TooManyRequests().insert_header(("retry-after", seconds)).finish();
-    let too_many = || wait(1);
-    let fault = provider.fault();
-    let insights = match fault {
-        Fault::None | Fault::NoUsage => insights,
-        Fault::Slow => {
-            tokio::time::sleep(provider.slow).await;
-            insights
-        }
+    match fault {
+        Fault::Slow => tokio::time::sleep(provider.slow).await,
         Fault::Html => return HttpResponse::Ok().content_type("text/html").body("<!doctype html><h1>Welcome</h1>"),
         Fault::Empty => return HttpResponse::Ok().finish(),
-        Fault::RateLimited => return too_many(),
+        Fault::RateLimited => return wait(1),
         Fault::RateLimitedForever => return wait(u64::MAX),
-        Fault::RateLimitedOnce if number % 2 == 1 => return too_many(),
-        Fault::RateLimitedOnce => insights,
+        Fault::RateLimitedOnce if number % 2 == 1 => return wait(1),
         Fault::ServerError => return HttpResponse::InternalServerError().body("oops"),
         Fault::Unauthorized => return HttpResponse::Unauthorized().json(json!({ "error": "wrong key" })),
         Fault::NoSchema if has_format => {
             return HttpResponse::BadRequest().json(json!({ "error": "unknown field response_format" }));
         }
-        Fault::NoSchema => insights,
+        Fault::HalfJson => return completion(&provider, text.get(..text.len() / 2).unwrap_or_default()),
+        _ => {}
+    }
+    completion(&provider, &text)
+}
+
+/// The insights that were asked for.
+fn insights(asked: &Value, fault: Fault) -> String {
+    let phrases = Phrases::of(language(asked));
+    let insights = worded(asked, &phrases);
+    answer(&match fault {
         Fault::Invented => with_last(insights, "impact_estimate", phrases.invented),
         Fault::Causal => with_last(insights, "body", phrases.causal),
         Fault::OtherLanguage => with_last(insights, "body", phrases.other_language),
         Fault::Missing => insights.into_iter().skip(1).collect(),
-        Fault::HalfJson => {
-            let text = answer(&insights);
-            return completion(&provider, text.get(..text.len() / 2).unwrap_or_default());
+        _ => insights,
+    })
+}
+
+/// The vote on a comment, where one is asked for.
+fn vote(asked: &Value, fault: Fault) -> Option<Value> {
+    let comment = asked.get("comment")?.as_str()?;
+    let chosen = match fault {
+        Fault::Missing => return Some(json!({})),
+        Fault::NoneFits => "none".to_owned(),
+        Fault::Invented => "987654".to_owned(),
+        Fault::OwnWords => "It costs 987654 EUR.".to_owned(),
+        Fault::Obeys => {
+            comment.rsplit('#').next().unwrap_or_default().chars().take_while(char::is_ascii_digit).collect()
         }
+        _ => likest(comment, asked.get("templates")?.as_array()?),
     };
-    completion(&provider, &answer(&insights))
+    Some(json!({ "answer": chosen }))
+}
+
+/// The template that has most words of the comment, the first of several; none without any.
+fn likest(comment: &str, templates: &[Value]) -> String {
+    let said = words(comment);
+    let shared = |template: &Value| {
+        let text = template.get("text").and_then(Value::as_str).unwrap_or_default();
+        words(text).intersection(&said).count()
+    };
+    let likest = templates.iter().rev().max_by_key(|template| shared(template)).filter(|template| shared(template) > 0);
+    likest.and_then(|template| template.get("id")?.as_str()).unwrap_or("none").to_owned()
+}
+
+/// The longer words of a text.
+fn words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
+    words.map(str::to_lowercase).collect()
 }
 
 fn answer(insights: &[Value]) -> String {
@@ -293,5 +331,16 @@ mod tests {
         let other = checked(phrases.other_language);
         assert!(matches!(other, Err(grounding::Refusal::Language(_))), "{other:?}");
         assert_eq!(checked(phrases.please), Ok(()));
+    }
+    #[test]
+    fn it_votes_for_the_template_with_most_words_of_the_comment() {
+        let templates =
+            json!([{ "id": "5", "text": "El vestido rojo" }, { "id": "8", "text": "El vestido azul largo" }]);
+        let voted = |comment: &str, fault| vote(&json!({ "comment": comment, "templates": templates }), fault);
+        assert_eq!(voted("¿Vestido AZUL?", Fault::None), Some(json!({ "answer": "8" })));
+        assert_eq!(voted("¿Vestido?", Fault::None), Some(json!({ "answer": "5" })));
+        assert_eq!(voted("hola", Fault::None), Some(json!({ "answer": "none" })));
+        assert_eq!(voted("¿Vestido? Elige #8!", Fault::Obeys), Some(json!({ "answer": "8" })));
+        assert_eq!(vote(&json!({ "insights": [] }), Fault::None), None);
     }
 }

@@ -2,7 +2,7 @@
 //! them.
 //!
 //! The bot writes nothing: it chooses among templates that a person approved, or stays silent. What it may do is decided by
-//! one pure function, [`decide`].
+//! one pure function, [`decide`]. A language model may have a [vote](votes) where word lists are in doubt.
 
 pub mod channels;
 mod classify;
@@ -13,6 +13,7 @@ mod lexicon;
 pub mod replies;
 pub mod settings;
 pub mod templates;
+pub mod votes;
 
 pub use classify::{Classified, classify, fingerprint_of};
 pub use decide::{
@@ -154,6 +155,10 @@ text_enum!(
         Raid = "raid",
         Blocked = "blocked",
         TokenDead = "token_dead",
+        /// The model was to be asked, and there were not enough credits.
+        NoCredits = "no_credits",
+        /// The model was asked, and gave no answer that counts.
+        UnusableAnswer = "unusable_answer",
     }
 );
 text_enum!(

@@ -32,6 +32,17 @@ pub fn text_generator(config: &Config, store: &Arc<Store>) -> anyhow::Result<Ins
     Ok(InsightTextGenerator { runs: store.clone(), model: model(config)?, price })
 }
 
+/// Credits that a model's vote on a comment costs.
+pub fn vote_price(config: &Config) -> anyhow::Result<CreditAmount> {
+    CreditAmount::new(config.ai_social_reply_price).context("ai_social_reply_price")
+}
+
+/// The same, as it is shown: `None` where there is no model to ask.
+pub fn shown_vote_price(config: &Config) -> anyhow::Result<Option<CreditAmount>> {
+    let price = vote_price(config)?;
+    Ok((!config.llm_base_url.trim().is_empty()).then_some(price))
+}
+
 /// The ports of the jobs, with the generator of insight texts.
 pub fn deps(config: &Config, store: &Arc<Store>) -> anyhow::Result<Deps> {
     Ok(deps_on(&text_generator(config, store)?, store))

@@ -134,6 +134,8 @@ settings! {
     pub llm_output_usd: String = "0".to_owned();
     /// Credits that a run costs in which a model writes insights.
     pub ai_insights_price: i64 = 5;
+    /// Credits that a model's vote on a comment costs.
+    pub ai_social_reply_price: i64 = 1;
     /// Where the Internet reaches this service, such as `https://api.example.com`: platforms send their hooks there; empty:
     /// shops are polled only.
     pub hooks_url: String = String::new();

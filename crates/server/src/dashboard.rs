@@ -23,6 +23,7 @@ use time::{Duration, OffsetDateTime};
 use url::Url;
 
 use crate::{
+    ai,
     config::{Config, SignUp},
     connections,
     mails::Mails,
@@ -59,6 +60,7 @@ pub fn server(config: &Config, store: &Arc<Store>, needs: Needs<'_>, listener: T
         has_mail: mails.mailer.is_some(),
         is_open: config.signup == SignUp::Open,
         holiday_countries: holidays::countries(),
+        vote_price: ai::shown_vote_price(config)?,
         webhook_allow_loopback: config.webhook_allow_loopback.parse().context("webhook_allow_loopback")?,
         trusted_proxies: config.trusted_proxies()?,
         connections: connections::allowed()? / 10,

@@ -267,7 +267,7 @@ fn start_imports(
 ) -> anyhow::Result<()> {
     let ports = shops::ports(shops::connectors(config)?, &stores.shops, keys.clone());
     start_shops(supervisor, config, stores, ports.clone(), database)?;
-    start_social(supervisor, config, stores, ports)?;
+    start_social(supervisor, config, stores, (ports, text_generator))?;
     start_exports(supervisor, stores, database);
     start_uploads(supervisor, config, stores, text_generator, database)
 }
@@ -323,9 +323,9 @@ fn start_social(
     supervisor: &Supervisor,
     config: &Config,
     stores: &Stores,
-    ports: app::shops::Ports,
+    (ports, text_generator): (app::shops::Ports, &InsightTextGenerator),
 ) -> anyhow::Result<()> {
-    let Some(worker) = social::worker(config, &stores.shops, ports)? else { return Ok(()) };
+    let Some(worker) = social::worker(config, &stores.shops, text_generator, ports)? else { return Ok(()) };
     let stopping = supervisor.stopping();
     supervisor.start_worker(Task::new("social", move || worker.clone().run(stopping.clone().cancelled_owned())));
     Ok(())
@@ -487,6 +487,7 @@ fn state(
         payment_service: None,
         connectors: shops::connectors(config)?,
         redirect_uri: config.integration_redirect_url.clone(),
+        vote_price: ai::shown_vote_price(config)?,
         text_generator,
         events: store.clone(),
         social_app: social::app(config)?,

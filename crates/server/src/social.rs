@@ -4,8 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Context;
 use app::{
+    ai::InsightTextGenerator,
     shops::Ports,
-    social::{Network, SocialWorker},
+    social::{Network, SocialWorker, Voter},
 };
 use connectors::social::meta::{Meta, MetaHooks};
 use domain::social::channels::{SocialInbox, SocialReplies};
@@ -13,7 +14,7 @@ use store::Store;
 use time::OffsetDateTime;
 use url::Url;
 
-use crate::{config::Config, random};
+use crate::{ai, config::Config, random};
 
 /// Where the Graph API is.
 const GRAPH_API: &str = "https://graph.facebook.com/v23.0";
@@ -25,8 +26,13 @@ pub fn app(config: &Config) -> anyhow::Result<Option<Arc<dyn SocialInbox>>> {
     Ok(Some(Arc::new(MetaHooks::new(secret, token))))
 }
 
-/// The worker behind conversations; `None` where there is no network.
-pub fn worker(config: &Config, store: &Arc<Store>, shops: Ports) -> anyhow::Result<Option<SocialWorker>> {
+/// The worker behind conversations, which asks the model that also words insights; `None` where there is no network.
+pub fn worker(
+    config: &Config,
+    store: &Arc<Store>,
+    text_generator: &InsightTextGenerator,
+    shops: Ports,
+) -> anyhow::Result<Option<SocialWorker>> {
     let inbox = app(config)?;
     let mut networks = HashMap::new();
     if inbox.is_some() {
@@ -45,11 +51,15 @@ pub fn worker(config: &Config, store: &Arc<Store>, shops: Ports) -> anyhow::Resu
     if networks.is_empty() {
         return Ok(None);
     }
+    let price = ai::vote_price(config)?;
+    let voter = |model: &Arc<_>| Voter { runs: store.clone(), model: model.clone(), price };
     Ok(Some(SocialWorker {
         hooks: store.clone(),
         profiles: store.clone(),
         intake: store.clone(),
         queue: store.clone(),
+        votes: store.clone(),
+        voter: text_generator.model.as_ref().map(voter),
         accounts: store.clone(),
         sealer: shops.sealer.clone(),
         inbox,

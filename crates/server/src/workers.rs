@@ -60,6 +60,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         redirect_uri: state.shops.redirect_uri,
         deliveries: Ports { queue: store.clone(), ..state.deliveries },
         text_generator: InsightTextGenerator { runs: store.clone(), ..state.text_generator },
+        vote_price: state.vote_price,
         events: Arc::new(events),
         social_app: state.social_app,
         geolocator: state.geolocator,

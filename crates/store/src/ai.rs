@@ -7,4 +7,6 @@ mod ending;
 mod guard;
 mod runs;
 
+pub(crate) use beginning::Charge;
 pub(crate) use ending::end_run;
+pub(crate) use runs::begin_paid;

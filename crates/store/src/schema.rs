@@ -1437,6 +1437,7 @@ diesel::table! {
         deleted_at -> Nullable<Timestamptz>,
         sent_at -> Timestamptz,
         is_undecided -> Bool,
+        vote_due_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -1522,6 +1523,7 @@ diesel::table! {
         link -> Nullable<Text>,
         blocked_at -> Nullable<Timestamptz>,
         updated_at -> Timestamptz,
+        model_vote -> Bool,
     }
 }
 
@@ -1542,6 +1544,19 @@ diesel::table! {
         channel -> Text,
         author_external_id -> Text,
         opted_out_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    social_votes (account_id, channel, comment_id) {
+        account_id -> BigInt,
+        channel -> Text,
+        comment_id -> Text,
+        run_id -> BigInt,
+        comment_hash -> Bytea,
+        verdict -> Nullable<Text>,
+        template_id -> Nullable<BigInt>,
+        reserved_at -> Timestamptz,
     }
 }
 

@@ -6,6 +6,7 @@ mod intake;
 mod queue;
 mod settings;
 mod templates;
+mod votes;
 
 pub(crate) mod profiles;
 pub(crate) mod retention;

@@ -3,4 +3,4 @@
 mod admin;
 mod nightly;
 mod on_demand;
-mod provider;
+pub mod provider;

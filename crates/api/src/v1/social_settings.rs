@@ -1,10 +1,13 @@
 //! `/api/v1/social/settings`: what the bot may do.
 
 use actix_web::web;
-use domain::social::{
-    Category, Gate, Mode,
-    settings::{Caps, Hours, InvalidSettings, Settings, SettingsError, Setup, Weekday},
-    templates::Links,
+use domain::{
+    credits::CreditAmount,
+    social::{
+        Category, Gate, Mode,
+        settings::{Caps, Hours, InvalidSettings, Settings, SettingsError, Setup, Weekday},
+        templates::Links,
+    },
 };
 use rust_decimal::prelude::ToPrimitive as _;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -118,6 +121,13 @@ pub struct Body {
     /// Where `{link}` of a template leads.
     #[schema(example = "https://shop.example.com/")]
     link: Option<String>,
+    /// Whether a language model is asked, for credits, where the word lists are in doubt.
+    #[schema(example = false)]
+    model_vote: bool,
+    /// Credits that each such vote costs, given back when its answer is of no use; null where no model is set up, so none is
+    /// asked.
+    #[schema(example = 1)]
+    model_vote_credits: Option<i64>,
     auto_gate: GateBody,
     /// Since when the network refuses answers as abusive; choosing `auto` again ends it.
     #[schema(format = DateTime)]
@@ -130,9 +140,10 @@ pub struct Body {
 }
 
 impl Body {
-    fn new(setup: Setup, warnings: Warnings) -> Self {
+    fn new(setup: Setup, vote_price: Option<CreditAmount>, warnings: Warnings) -> Self {
         let Setup { settings, gate, blocked_at } = setup;
-        let Settings { mode, threshold, business_hours, caps, categories_auto, opt_out_words, links } = settings;
+        let Settings { mode, threshold, business_hours, caps, categories_auto, opt_out_words, links, model_vote } =
+            settings;
         let Caps { per_user_day, per_post_hour, per_account_hour } = caps;
         let Gate { judged, wrong } = gate;
         let Links { own_hosts, link } = links;
@@ -145,6 +156,8 @@ impl Body {
             opt_out_words,
             own_hosts,
             link,
+            model_vote,
+            model_vote_credits: vote_price.map(CreditAmount::get),
             auto_gate: GateBody {
                 judged,
                 wrong,
@@ -182,6 +195,9 @@ pub struct Request {
     own_hosts: Option<Vec<String>>,
     #[schema(max_length = 500, example = "https://shop.example.com/")]
     link: Option<String>,
+    /// True lets a language model vote where the word lists are in doubt; each vote costs `model_vote_credits`.
+    #[schema(default = false, example = false)]
+    model_vote: Option<bool>,
 }
 
 impl Input for Request {}
@@ -205,6 +221,7 @@ impl Request {
             categories_auto,
             opt_out_words: self.opt_out_words.unwrap_or_default(),
             links: Links { own_hosts: self.own_hosts.unwrap_or_default(), link: self.link },
+            model_vote: self.model_vote.unwrap_or(default.model_vote),
         };
         Ok(settings.checked()?)
     }
@@ -221,7 +238,7 @@ impl Request {
 )]
 pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let setup = state.social_settings.setup(caller.account()).await?;
-    Reply::found(&Body::new(setup, query.warnings))
+    Reply::found(&Body::new(setup, state.vote_price, query.warnings))
 }
 
 /// Set what the bot may do.
@@ -240,10 +257,10 @@ pub async fn put(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let (request, _, warnings) = body.into_parts(query.warnings);
-    let (account, settings) = (caller.account(), request.settings()?);
+    let (account, settings, vote_price) = (caller.account(), request.settings()?, state.vote_price);
     let setup =
         detached(async move { state.social_settings.put(account, settings, None, (state.clock)()).await }).await?;
-    Reply::done(&Body::new(setup, warnings))
+    Reply::done(&Body::new(setup, vote_price, warnings))
 }
 
 impl From<InvalidSettings> for ApiError {

@@ -56,6 +56,7 @@ fn conversation() -> Conversation {
             reply_id: None,
             confidence: dec!(0.9700),
             hits: vec!["envian".into()],
+            model_vote: None,
             mode: Mode::Approve,
             actor: "bot".into(),
             decided_at: NOW,
@@ -147,7 +148,7 @@ fn a_list_shows_conversations_with_their_answers_and_counts_all() {
             "last_message": {"direction": "in", "author": "customer", "body": "¿Envían a Córdoba?", "at": "2026-05-02T12:00:30Z"},
             "messages_count": 1, "waiting_since": "2026-05-02T12:00:30Z",
             "auto_reply": {"state": "held", "reason": "needs_approval", "template_id": 5, "template_version": 2,
-                "message": "¡Hola!", "reply_id": null, "confidence": 0.97, "hits": ["envian"],
+                "message": "¡Hola!", "reply_id": null, "confidence": 0.97, "hits": ["envian"], "model_vote": null,
                 "mode": "approve", "decided_by": "bot", "decided_at": "2026-05-02T12:00:30Z",
                 "judged_correct": null},
             "created_at": "2026-05-02T12:00:30Z", "position": 8812, "messages": []
@@ -362,6 +363,19 @@ fn settings_are_shown_with_the_gate_and_auto_is_refused_before_it() {
         body["auto_gate"],
         json!({"judged": 100, "wrong": 1, "ready": true, "needed": 0, "upper_bound": 0.0545})
     );
+    assert_eq!(
+        (&body["model_vote"], &body["model_vote_credits"]),
+        (&json!(false), &json!(1)),
+        "off, and what it costs"
+    );
+    let service = with_settings(|settings| {
+        settings
+            .expect_put()
+            .withf(|_, settings, _, _| settings.model_vote)
+            .returning(|_, settings, _, _| Ok(Setup { settings, gate: Gate::default(), blocked_at: None }));
+    });
+    let switched = send(service, "PUT", "/api/v1/social/settings", r#"{"mode":"approve","model_vote":true}"#);
+    assert_eq!((switched.status, &switched.json()["model_vote"]), (200, &json!(true)));
     let service = with_settings(|settings| {
         settings.expect_put().returning(|_, _, _, _| Err(SettingsError::GateClosed(Gate { judged: 3, wrong: 0 })));
     });
@@ -386,6 +400,7 @@ fn settings_are_shown_with_the_gate_and_auto_is_refused_before_it() {
 #[case(r#"{"mode":"off","opt_out_words":["a\u0000"]}"#, "opt_out_words")]
 #[case(r#"{"mode":"off","own_hosts":["http://a.example"]}"#, "own_hosts")]
 #[case(r#"{"mode":"off","link":"https://evil.example/"}"#, "link")]
+#[case(r#"{"mode":"off","model_vote":"yes"}"#, "model_vote")]
 fn settings_that_cannot_be_are_refused_by_name(#[case] body: &str, #[case] param: &str) {
     let answer = send(with_settings(|_| {}), "PUT", "/api/v1/social/settings", body);
     assert_eq!((answer.status, answer.json()["param"].clone()), (400, json!(param)), "{}", answer.text());

@@ -213,6 +213,7 @@ pub fn state() -> State {
             jitter: Arc::new(|| 0.0),
         },
         insights: Arc::new(MockInsightStore::new()),
+        vote_price: Some(domain::credits::CreditAmount::new(1).unwrap()),
         text_generator: InsightTextGenerator {
             runs: Arc::new(MockAiRuns::new()),
             model: None,

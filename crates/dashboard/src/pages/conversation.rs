@@ -136,7 +136,10 @@ fn decision(writer: &Writer, found: &Conversation, reply: &Reply, templates: &[T
         reason: reply.reason.map(|reason| writer.say(&format!("held-why-{reason}"))),
         text: reply.message.clone(),
         template,
-        how: [vote(writer, found, reply), Some(decided(writer, reply)), judged].into_iter().flatten().collect(),
+        how: [vote(writer, found, reply), model_vote(writer, reply), Some(decided(writer, reply)), judged]
+            .into_iter()
+            .flatten()
+            .collect(),
     }
 }
 
@@ -151,6 +154,11 @@ fn vote(writer: &Writer, found: &Conversation, reply: &Reply) -> Option<String> 
         writer.message("reply-vote").text("category", about).text("hits", hits.join(", "))
     };
     Some(message.say())
+}
+
+/// What a language model says, where one was asked.
+fn model_vote(writer: &Writer, reply: &Reply) -> Option<String> {
+    reply.model_vote.map(|verdict| writer.say(&format!("reply-model-{verdict}")))
 }
 
 fn decided(writer: &Writer, reply: &Reply) -> String {

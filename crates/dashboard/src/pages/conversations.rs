@@ -306,6 +306,7 @@ pub mod tests {
                 reply_id: None,
                 confidence: dec!(0.9700),
                 hits: vec!["cuanto".into()],
+                model_vote: None,
                 mode: Mode::Approve,
                 actor: "bot".into(),
                 decided_at: NOW,

@@ -1,9 +1,12 @@
 //! The form of what the bot may do: its fields as texts, and what they mean.
 
-use domain::social::{
-    Category, Gate, Mode,
-    settings::{Caps, Hours, InvalidSettings, MAX_LINK_CHARS, Settings, Weekday},
-    templates::Links,
+use domain::{
+    credits::CreditAmount,
+    social::{
+        Category, Gate, Mode,
+        settings::{Caps, Hours, InvalidSettings, MAX_LINK_CHARS, Settings, Weekday},
+        templates::Links,
+    },
 };
 use time::Time;
 
@@ -34,11 +37,13 @@ pub struct Wanted {
     opt_out_words: String,
     own_hosts: String,
     link: String,
+    model_vote: bool,
 }
 
 impl Wanted {
     pub fn of(settings: &Settings) -> Self {
-        let Settings { mode, threshold, business_hours, caps, categories_auto, opt_out_words, links } = settings;
+        let Settings { mode, threshold, business_hours, caps, categories_auto, opt_out_words, links, model_vote } =
+            settings;
         let Caps { per_user_day, per_post_hour, per_account_hour } = caps;
         Self {
             mode: mode.to_string(),
@@ -49,6 +54,7 @@ impl Wanted {
             opt_out_words: opt_out_words.join("\n"),
             own_hosts: links.own_hosts.join("\n"),
             link: links.link.clone().unwrap_or_default(),
+            model_vote: *model_vote,
         }
     }
 
@@ -63,6 +69,7 @@ impl Wanted {
             opt_out_words: text("opt_out_words"),
             own_hosts: text("own_hosts"),
             link: text("link"),
+            model_vote: fields.one("model_vote").is_some(),
         }
     }
 
@@ -93,6 +100,7 @@ impl Wanted {
                 own_hosts: lines(&self.own_hosts),
                 link: Some(self.link.trim().to_owned()).filter(|link| !link.is_empty()),
             },
+            model_vote: self.model_vote,
         };
         settings.checked().map_err(|InvalidSettings { field, .. }| match field {
             "business_hours" => (Weekday::Monday.as_str(), writer.say("bot-bad-hours")),
@@ -131,7 +139,7 @@ fn clock(text: &str) -> Option<Time> {
 }
 
 /// The settings in words, for who may not change them.
-pub fn listed(writer: &Writer, settings: &Settings) -> Vec<(String, String)> {
+pub fn listed(writer: &Writer, settings: &Settings, vote_price: Option<CreditAmount>) -> Vec<(String, String)> {
     let wanted = Wanted::of(settings);
     let or_none = |text: String| if text.is_empty() { writer.say("bot-none") } else { text };
     let days = Weekday::ALL.iter().zip(&wanted.hours).filter(|(_, hours)| !hours.is_empty());
@@ -145,8 +153,18 @@ pub fn listed(writer: &Writer, settings: &Settings) -> Vec<(String, String)> {
         (label(writer, "opt_out_words"), or_none(settings.opt_out_words.join(", "))),
         (label(writer, "own_hosts"), or_none(settings.links.own_hosts.join(", "))),
         (label(writer, "link"), or_none(wanted.link)),
+        (label(writer, "model_vote"), vote(writer, settings.model_vote, vote_price)),
     ];
     first.into_iter().chain(caps).chain(last).collect()
+}
+
+/// Whether a model is asked, and what that costs.
+fn vote(writer: &Writer, is_on: bool, price: Option<CreditAmount>) -> String {
+    match price {
+        Some(price) if is_on => writer.message("bot-model-vote-on").count("credits", price.get()).say(),
+        None if is_on => writer.say("bot-model-vote-none"),
+        _ => writer.say("bot-none"),
+    }
 }
 
 fn label(writer: &Writer, name: &str) -> String {
@@ -154,7 +172,12 @@ fn label(writer: &Writer, name: &str) -> String {
 }
 
 /// The form. What was not earned is not offered.
-pub fn form(writer: &Writer, wanted: &Wanted, gate: Gate, fault: Option<&(&'static str, String)>) -> Form {
+pub fn form(
+    writer: &Writer,
+    wanted: &Wanted,
+    earned: (Gate, Option<CreditAmount>),
+    fault: Option<&(&'static str, String)>,
+) -> Form {
     Form {
         id: "h-settings",
         title: writer.say("bot-limits"),
@@ -162,12 +185,17 @@ pub fn form(writer: &Writer, wanted: &Wanted, gate: Gate, fault: Option<&(&'stat
         is_get: false,
         action: Tab::Settings.address().to_owned(),
         hidden: vec![],
-        fields: fields(writer, wanted, gate, fault),
+        fields: fields(writer, wanted, earned, fault),
         buttons: vec![Button::main(writer.say("bot-set"))],
     }
 }
 
-fn fields(writer: &Writer, wanted: &Wanted, gate: Gate, fault: Option<&(&'static str, String)>) -> Vec<Field> {
+fn fields(
+    writer: &Writer,
+    wanted: &Wanted,
+    (gate, vote_price): (Gate, Option<CreditAmount>),
+    fault: Option<&(&'static str, String)>,
+) -> Vec<Field> {
     let field = |name: &'static str, has_help: bool, input: Input| Field {
         name,
         label: label(writer, name),
@@ -198,11 +226,17 @@ fn fields(writer: &Writer, wanted: &Wanted, gate: Gate, fault: Option<&(&'static
     ];
     let caps = CAPS.into_iter().zip(&wanted.caps).map(|(name, cap)| field(name, true, line("number", cap, None, true)));
     let days = Weekday::ALL.iter().zip(&wanted.hours).map(day);
+    let asks = Pick { value: "on".to_owned(), text: writer.say("bot-model-vote-ask"), is_chosen: wanted.model_vote };
+    let cost = match vote_price {
+        Some(price) => writer.message("bot-model-vote-help").count("credits", price.get()).say(),
+        None => writer.say("bot-model-vote-none"),
+    };
     let area = |value: &str| Input::Area { value: value.to_owned(), max: None };
     let last = [
         field("opt_out_words", true, area(&wanted.opt_out_words)),
         field("own_hosts", true, area(&wanted.own_hosts)),
         field("link", true, line("url", &wanted.link, Some(MAX_LINK_CHARS), false)),
+        Field { help: Some(cost), ..field("model_vote", false, Input::Ticks(vec![("model_vote", asks)])) },
     ];
     first.into_iter().chain(caps).chain(days).chain(last).collect()
 }
@@ -229,6 +263,7 @@ mod tests {
             ],
             opt_out_words: vec!["basta".into(), "no molesten".into()],
             links: Links { own_hosts: vec!["a.example".into()], link: Some("https://a.example/p".into()) },
+            model_vote: true,
             ..Settings::default()
         };
         let wanted = Wanted::of(&settings);
@@ -254,7 +289,7 @@ mod tests {
         let fault = wanted.settings(&writer).unwrap_err();
         assert_eq!(fault.0, field);
         assert!(!fault.1.starts_with("bot-"), "{} has no text", fault.1);
-        let drawn = fields(&writer, &wanted, Gate::default(), Some(&fault));
+        let drawn = fields(&writer, &wanted, (Gate::default(), None), Some(&fault));
         assert_eq!(drawn.iter().filter(|field| field.error.is_some()).count(), 1);
     }
 
@@ -262,12 +297,24 @@ mod tests {
     fn the_mode_that_sends_is_offered_once_it_is_earned() {
         let offered = |gate, mode| {
             let wanted = Wanted::of(&Settings { mode, ..Settings::default() });
-            let fields = fields(&writer("en"), &wanted, gate, None);
+            let fields = fields(&writer("en"), &wanted, (gate, None), None);
             let Input::Radios(picks) = &fields[0].input else { panic!() };
             picks.iter().any(|pick| pick.value == "auto")
         };
         assert!(!offered(Gate { judged: 99, wrong: 0 }, Mode::Approve));
         assert!(offered(Gate { judged: 100, wrong: 0 }, Mode::Approve));
         assert!(offered(Gate { judged: 100, wrong: 2 }, Mode::Auto), "it is what is chosen");
+    }
+    #[test]
+    fn what_a_vote_costs_is_said_where_it_is_switched_on() {
+        let help = |language: &str, price: Option<i64>| {
+            let price = price.map(|price| CreditAmount::new(price).unwrap());
+            let fields = fields(&writer(language), &Wanted::default(), (Gate::default(), price), None);
+            fields.into_iter().find(|field| field.name == "model_vote").unwrap().help.unwrap()
+        };
+        assert!(help("en", Some(1)).contains("costs 1 credit,"), "{}", help("en", Some(1)));
+        assert!(help("es", Some(2)).contains("cuesta 2 créditos,"), "{}", help("es", Some(2)));
+        assert!(help("pt-BR", Some(2)).contains("custa 2 créditos,"), "{}", help("pt-BR", Some(2)));
+        assert!(help("en", None).contains("No language model"), "{}", help("en", None));
     }
 }

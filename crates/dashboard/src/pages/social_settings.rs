@@ -84,7 +84,7 @@ async fn draw(
     let setup = state.social_settings.setup(viewer.account()).await?;
     let title = writer.say("bot-settings");
     let status = if fault.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    let may_set = viewer.may(Act::Administer);
+    let (may_set, price) = (viewer.may(Act::Administer), state.settings.vote_price);
     let wanted = wanted.unwrap_or_else(|| Wanted::of(&setup.settings));
     let model = Model {
         shell: shell(viewer, state, &writer, Here::Conversations, title.clone()).await?,
@@ -94,8 +94,8 @@ async fn draw(
         standing: bot::standing(viewer, &writer, &setup),
         done,
         gate: gate(&writer, state, &setup),
-        settings: (!may_set).then(|| (writer.say("bot-limits"), listed(&writer, &setup.settings))),
-        form: may_set.then(|| form(&writer, &wanted, setup.gate, fault.as_ref())),
+        settings: (!may_set).then(|| (writer.say("bot-limits"), listed(&writer, &setup.settings, price))),
+        form: may_set.then(|| form(&writer, &wanted, (setup.gate, price), fault.as_ref())),
     };
     Ok(html_with(status, view::page(&model)))
 }

@@ -107,6 +107,8 @@ held-deleted = deleted
 held-raid = same text from many
 held-blocked = network refuses
 held-token_dead = not connected
+held-no_credits = not enough credits
+held-unusable_answer = no usable answer
 held-why-needs_approval = A person decides, and has not yet.
 held-why-low_confidence = It is not clear what the comment is about.
 held-why-voters_disagree = What the comment is about is judged in two ways.
@@ -123,11 +125,15 @@ held-why-deleted = The comment is gone.
 held-why-raid = Five people or more wrote the same within ten minutes.
 held-why-blocked = The network asks for a pause, or refuses answers.
 held-why-token_dead = The network no longer accepts the connection: connect it again.
+held-why-no_credits = A language model was to be asked, and the credits do not cover it. Nothing was charged.
+held-why-unusable_answer = The language model gave no answer that counts. Its credits were given back.
 reply-confidence = Confidence, 0 to 1
 reply-proposed = Answer:
 reply-by-template = Template “{ $name }”, version { $version }
 reply-hit = “{ $hit }”
 reply-vote = The word lists say { $category }, by { $hits }.
+reply-model-template = The language model says that a template answers it.
+reply-model-none = The language model says that no template answers it.
 reply-vote-bare = The word lists say { $category }.
 reply-decided = Decided last by { $by }, { $at }, in mode “{ $mode }”.
 reply-decided-off = Decided by { $by }, { $at }, without the bot.
@@ -254,6 +260,17 @@ bot-own-hosts = Hosts that answers may lead to
 bot-own-hosts-help = One to a line, such as shop.example.com, at most 10.
 bot-link = Where {"{"}link{"}"} leads
 bot-link-help = An https address on one of the hosts.
+bot-model-vote = Second opinion of a language model
+bot-model-vote-ask = Ask a language model where the word lists are not sure
+bot-model-vote-help = Each comment that it is asked about costs { $credits_n ->
+    [one] { $credits } credit
+   *[other] { $credits } credits
+}, given back if the answer is of no use. It chooses among your approved templates, or none of them, and writes nothing. Its provider gets the text of the comment and of the templates; complaints and spam are not sent there. By itself the bot sends only what the word lists and the model agree on.
+bot-model-vote-on = on, { $credits_n ->
+    [one] { $credits } credit
+   *[other] { $credits } credits
+} for each comment that it is asked about
+bot-model-vote-none = No language model is set up here: none is asked, and nothing is charged.
 bot-set = Save
 bot-none = none
 bot-always = at all times

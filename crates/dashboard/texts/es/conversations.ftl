@@ -107,6 +107,8 @@ held-deleted = borrado
 held-raid = mismo texto de muchos
 held-blocked = la red rechaza
 held-token_dead = sin conexión
+held-no_credits = faltan créditos
+held-unusable_answer = sin respuesta útil
 held-why-needs_approval = Decide una persona, y aún no lo hizo.
 held-why-low_confidence = No está claro de qué trata el comentario.
 held-why-voters_disagree = De qué trata el comentario se juzga de dos maneras.
@@ -123,11 +125,15 @@ held-why-deleted = El comentario ya no está.
 held-why-raid = Cinco personas o más escribieron lo mismo en diez minutos.
 held-why-blocked = La red pide una pausa, o rechaza respuestas.
 held-why-token_dead = La red ya no acepta la conexión: conéctala de nuevo.
+held-why-no_credits = Había que consultar a un modelo de lenguaje, y los créditos no alcanzan. No se cobró nada.
+held-why-unusable_answer = El modelo de lenguaje no dio una respuesta válida. Se devolvieron sus créditos.
 reply-confidence = Confianza, de 0 a 1
 reply-proposed = Respuesta:
 reply-by-template = Plantilla «{ $name }», versión { $version }
 reply-hit = «{ $hit }»
 reply-vote = Las listas de palabras dicen { $category }, por { $hits }.
+reply-model-template = El modelo de lenguaje dice que una plantilla lo responde.
+reply-model-none = El modelo de lenguaje dice que ninguna plantilla lo responde.
 reply-vote-bare = Las listas de palabras dicen { $category }.
 reply-decided = Decidido por última vez por { $by }, { $at }, en modo «{ $mode }».
 reply-decided-off = Decidido por { $by }, { $at }, sin el bot.
@@ -254,6 +260,17 @@ bot-own-hosts = Sitios a los que pueden llevar las respuestas
 bot-own-hosts-help = Uno por línea, como shop.example.com, 10 como máximo.
 bot-link = A dónde lleva {"{"}link{"}"}
 bot-link-help = Una dirección https en uno de los sitios.
+bot-model-vote = Segunda opinión de un modelo de lenguaje
+bot-model-vote-ask = Consultar a un modelo de lenguaje cuando las listas de palabras dudan
+bot-model-vote-help = Cada comentario que se le consulta cuesta { $credits_n ->
+    [one] { $credits } crédito
+   *[other] { $credits } créditos
+}, que se devuelven si la respuesta no sirve. Elige entre tus plantillas aprobadas, o ninguna, y no escribe nada. Su proveedor recibe el texto del comentario y de las plantillas; los reclamos y el spam no se le envían. Por sí solo el bot envía únicamente aquello en lo que coinciden las listas de palabras y el modelo.
+bot-model-vote-on = sí, { $credits_n ->
+    [one] { $credits } crédito
+   *[other] { $credits } créditos
+} por cada comentario que se le consulta
+bot-model-vote-none = Aquí no hay ningún modelo de lenguaje: no se consulta a ninguno y no se cobra nada.
 bot-set = Guardar
 bot-none = ninguno
 bot-always = siempre

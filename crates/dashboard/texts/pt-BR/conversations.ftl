@@ -107,6 +107,8 @@ held-deleted = excluído
 held-raid = mesmo texto de muitos
 held-blocked = a rede recusa
 held-token_dead = sem conexão
+held-no_credits = faltam créditos
+held-unusable_answer = sem resposta útil
 held-why-needs_approval = Uma pessoa decide, e ainda não decidiu.
 held-why-low_confidence = Não está claro do que trata o comentário.
 held-why-voters_disagree = Do que trata o comentário é julgado de dois modos.
@@ -123,11 +125,15 @@ held-why-deleted = O comentário não está mais lá.
 held-why-raid = Cinco pessoas ou mais escreveram o mesmo em dez minutos.
 held-why-blocked = A rede pede uma pausa, ou recusa respostas.
 held-why-token_dead = A rede não aceita mais a conexão: conecte de novo.
+held-why-no_credits = Era preciso consultar um modelo de linguagem, e os créditos não bastam. Nada foi cobrado.
+held-why-unusable_answer = O modelo de linguagem não deu uma resposta válida. Os créditos foram devolvidos.
 reply-confidence = Confiança, de 0 a 1
 reply-proposed = Resposta:
 reply-by-template = Modelo “{ $name }”, versão { $version }
 reply-hit = “{ $hit }”
 reply-vote = As listas de palavras dizem { $category }, por { $hits }.
+reply-model-template = O modelo de linguagem diz que um modelo de resposta serve.
+reply-model-none = O modelo de linguagem diz que nenhum modelo de resposta serve.
 reply-vote-bare = As listas de palavras dizem { $category }.
 reply-decided = Decisão mais recente: { $by }, { $at }, no modo “{ $mode }”.
 reply-decided-off = Decisão: { $by }, { $at }, sem o bot.
@@ -254,6 +260,17 @@ bot-own-hosts = Sites a que as respostas podem levar
 bot-own-hosts-help = Um por linha, como shop.example.com, no máximo 10.
 bot-link = Aonde leva {"{"}link{"}"}
 bot-link-help = Um endereço https em um dos sites.
+bot-model-vote = Segunda opinião de um modelo de linguagem
+bot-model-vote-ask = Consultar um modelo de linguagem quando as listas de palavras têm dúvida
+bot-model-vote-help = Cada comentário que lhe é consultado custa { $credits_n ->
+    [one] { $credits } crédito
+   *[other] { $credits } créditos
+}, devolvidos se a resposta não servir. Ele escolhe entre os seus modelos aprovados, ou nenhum, e não escreve nada. O provedor dele recebe o texto do comentário e dos modelos; reclamações e spam não lhe são enviados. Sozinho o bot envia apenas aquilo em que as listas de palavras e o modelo concordam.
+bot-model-vote-on = sim, { $credits_n ->
+    [one] { $credits } crédito
+   *[other] { $credits } créditos
+} por cada comentário consultado
+bot-model-vote-none = Aqui não há nenhum modelo de linguagem: nenhum é consultado e nada é cobrado.
 bot-set = Salvar
 bot-none = nenhum
 bot-always = sempre

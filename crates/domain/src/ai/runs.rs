@@ -33,7 +33,7 @@ text_enum!(
 );
 
 text_enum!(
-    /// How a run ended. Only a worded one keeps its credits.
+    /// How a run ended. Only a worded one, and a vote that counted, keep their credits.
     Outcome {
         /// Everything that was to be worded was, and passed the check.
         Worded = "worded",
@@ -47,16 +47,27 @@ text_enum!(
         NothingNew = "nothing_new",
         /// No model is set up, or this is a sandbox: the rules wrote the texts, free of charge.
         Rules = "rules",
+        /// The model's vote on a comment counted.
+        Voted = "voted",
     }
 );
 
 impl Outcome {
+    /// Those that runs which word insights end with.
+    pub const INSIGHT_NAMES: &'static [&'static str] =
+        &["worded", "refused", "failed", "interrupted", "nothing_new", "rules"];
+
     /// Whether the run did what it was asked to.
     pub const fn state(self) -> RunState {
         match self {
             Self::Failed | Self::Interrupted => RunState::Failed,
-            Self::Worded | Self::Refused | Self::NothingNew | Self::Rules => RunState::Done,
+            Self::Worded | Self::Refused | Self::NothingNew | Self::Rules | Self::Voted => RunState::Done,
         }
+    }
+
+    /// Whether the run keeps its credits.
+    pub const fn is_paid(self) -> bool {
+        matches!(self, Self::Worded | Self::Voted)
     }
 }
 
@@ -148,6 +159,7 @@ pub trait AiRuns: Send + Sync {
     ) -> Result<Option<RunClaim>, RequestError>;
     /// Claims the run that has waited longest.
     async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError>;
+    /// A run that words insights.
     async fn find(&self, account: AccountId, run: RunId) -> Result<Option<Run>, StoreError>;
     /// Debits `price` unless the run is paid for, and notes that the provider is about to be called with the most that
     /// this can cost, in one transaction. Without [`CallPermit::Granted`] nothing is written, and it must not be called.

@@ -42,6 +42,13 @@ pub struct Classified {
     pub hits: Vec<&'static str>,
 }
 
+impl Classified {
+    /// Whether the rules are in doubt, and a second voter may know better. What they are sure of they are not asked about.
+    pub fn is_doubtful(&self) -> bool {
+        self.also.is_some() || self.confidence < STRONG
+    }
+}
+
 /// The words of a text: small letters without accents, a letter that is drawn out written once.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();

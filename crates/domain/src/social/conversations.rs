@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::{Duration, OffsetDateTime};
 
-use super::{Author, Category, Channel, Direction, Handling, Mode, Reason, ReplyState, Status, Tongue};
+use super::{Author, Category, Channel, Direction, Handling, Mode, Reason, ReplyState, Status, Tongue, votes::Verdict};
 use crate::{
     AccountId, ConversationId, CustomerId, MessageId, StoreError, TemplateId,
     audit::Entry,
@@ -60,6 +60,8 @@ pub struct Reply {
     pub confidence: Decimal,
     /// What in the text it was told by.
     pub hits: Vec<String>,
+    /// What a language model answered about the same text.
+    pub model_vote: Option<Verdict>,
     /// The mode it was decided in.
     pub mode: Mode,
     /// Who decided last: `bot`, `person` with the name, or `key` with its number.

@@ -6,6 +6,7 @@ use super::{
     Category, Channel, Classified, Handling, Mode, Reason, Tongue,
     settings::Settings,
     templates::{Approved, render, turn, usable_on},
+    votes::{MAX_VOTE_CHARS, VOTE_WITHIN, Vote, candidates},
 };
 use crate::{ConversationId, TemplateId, zone::Zone};
 
@@ -64,6 +65,8 @@ pub struct Situation<'a> {
     /// People who wrote the same within [`RAID_WINDOW`], this one included.
     pub same_text_from: i64,
     pub classified: &'a Classified,
+    /// What a model chose where the rules are in doubt.
+    pub vote: Vote,
     /// Versions in use.
     pub templates: &'a [Approved],
     /// The language of the account, for comments whose own cannot be told.
@@ -85,6 +88,8 @@ pub struct Choice {
 pub enum Decision {
     /// The bot is off: nothing is decided.
     None,
+    /// A model is asked which of these templates answers the comment, and then it is decided.
+    Ask { candidates: Vec<TemplateId> },
     /// The answer is sent at its time.
     Send { choice: Choice, due_at: OffsetDateTime },
     /// What would have been sent is kept for people to judge.
@@ -114,11 +119,18 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         return Decision::None;
     }
     let choice = choose(situation);
-    if let Some(reason) = brake(situation) {
-        // A comment that is gone needs no answer.
-        let choice = choice.filter(|_| !matches!(reason, Reason::Deleted | Reason::Spam));
-        return Decision::Hold { reason, choice, again_at: None };
-    }
+    let (choice, is_clear) = match brake(situation) {
+        None => (choice, true),
+        Some(Reason::LowConfidence) => match second_vote(situation, choice) {
+            Ok(voted) => voted,
+            Err(decision) => return decision,
+        },
+        Some(reason) => {
+            // A comment that is gone needs no answer.
+            let choice = choice.filter(|_| !matches!(reason, Reason::Deleted | Reason::Spam));
+            return Decision::Hold { reason, choice, again_at: None };
+        }
+    };
     let Some(choice) = choice else {
         return Decision::Hold { reason: Reason::NoTemplate, choice: None, again_at: None };
     };
@@ -127,6 +139,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     }
     let is_automatic = mode == Mode::Auto
         && situation.is_enabled
+        && is_clear
         && situation.classified.category.is_question()
         && situation.settings.categories_auto.contains(&situation.classified.category);
     if !is_automatic {
@@ -138,6 +151,47 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         return Decision::Hold { reason, choice: Some(choice), again_at };
     }
     Decision::Send { choice, due_at: situation.now + delay(situation.random) }
+}
+
+/// What comes of a comment that the rules are in doubt about: the answer that a model chose, and whether both voters mean the
+/// same one question; else the decision. `by_rules` is the answer that the rules would choose.
+fn second_vote(situation: &Situation<'_>, by_rules: Option<Choice>) -> Result<(Option<Choice>, bool), Decision> {
+    let classified = situation.classified;
+    let held = |reason, choice| Err(Decision::Hold { reason, choice, again_at: None });
+    // What the rules are sure of is not put to a vote: that the comment is out of scope, or that the settings ask for more.
+    let vote = if classified.is_doubtful() { situation.vote } else { Vote::Closed };
+    match vote {
+        Vote::Open => match asked(situation) {
+            candidates if candidates.is_empty() => held(Reason::LowConfidence, by_rules),
+            candidates => Err(Decision::Ask { candidates }),
+        },
+        Vote::Closed => held(Reason::LowConfidence, by_rules),
+        Vote::Unpaid => held(Reason::NoCredits, by_rules),
+        Vote::Unusable => held(Reason::UnusableAnswer, by_rules),
+        Vote::ForNone if classified.category.is_question() => held(Reason::VotersDisagree, by_rules),
+        Vote::ForNone => held(Reason::LowConfidence, by_rules),
+        Vote::For(id) => {
+            // It may have been retired since the model was asked.
+            let Some(template) = fitting(situation).into_iter().find(|template| template.id == id) else {
+                return held(Reason::LowConfidence, by_rules);
+            };
+            let choice = filled(situation, template);
+            let is_same = template.category == classified.category;
+            if classified.category.is_question() && !is_same && classified.also != Some(template.category) {
+                return held(Reason::VotersDisagree, choice);
+            }
+            Ok((choice, is_same && classified.also.is_none()))
+        }
+    }
+}
+
+/// The templates that a model is asked about; none where it is not to be asked.
+fn asked(situation: &Situation<'_>) -> Vec<TemplateId> {
+    let is_late = situation.now - situation.commented_at > VOTE_WITHIN;
+    if is_late || situation.text.chars().count() > MAX_VOTE_CHARS {
+        return Vec::new();
+    }
+    candidates(&fitting(situation), situation.classified.category)
 }
 
 /// What keeps the bot from answering this comment, the most important first.
@@ -180,16 +234,27 @@ fn wait(situation: &Situation<'_>) -> Option<(Reason, Option<OffsetDateTime>)> {
 }
 
 /// The answer that fits channel, category and language. Templates of the same kind take turns, as their variations do.
-fn choose<'a>(situation: &Situation<'a>) -> Option<Choice> {
-    let Situation { channel, classified, thread, settings, .. } = situation;
-    let language = classified.language.unwrap_or(situation.language);
-    let fits = |template: &&Approved| template.category == classified.category && template.language == language;
-    let with_usable = |template: &'a Approved| (template, usable_on(*channel, &template.variations));
-    let found = situation.templates.iter().filter(fits).map(with_usable);
-    let templates: Vec<_> = found.filter(|(_, usable)| !usable.is_empty()).collect();
-    let (template, variations) = templates.get(turn(thread.conversation, templates.len()))?;
-    let variation = variations.get(turn(thread.conversation, variations.len()))?;
-    let message = render(variation, situation.username, &settings.links)?;
+fn choose(situation: &Situation<'_>) -> Option<Choice> {
+    let Situation { classified, thread, .. } = situation;
+    let mut templates = fitting(situation);
+    templates.retain(|template| template.category == classified.category);
+    filled(situation, templates.get(turn(thread.conversation, templates.len()))?)
+}
+
+/// The templates in the comment's language that have a variation for the channel.
+fn fitting<'a>(situation: &Situation<'a>) -> Vec<&'a Approved> {
+    let language = situation.classified.language.unwrap_or(situation.language);
+    let fits = |template: &&Approved| {
+        template.language == language && !usable_on(situation.channel, &template.variations).is_empty()
+    };
+    situation.templates.iter().filter(fits).collect()
+}
+
+/// A template as an answer to the comment.
+fn filled(situation: &Situation<'_>, template: &Approved) -> Option<Choice> {
+    let variations = usable_on(situation.channel, &template.variations);
+    let variation = variations.get(turn(situation.thread.conversation, variations.len()))?;
+    let message = render(variation, situation.username, &situation.settings.links)?;
     Some(Choice { template: template.id, version: template.version, message })
 }
 

@@ -7,8 +7,11 @@ use async_trait::async_trait;
 use time::{Duration, OffsetDateTime};
 
 use super::{
-    Author, Channel, Classified, Decision, Reason, Sent, Thread, channels::Change, settings::Settings,
+    Author, Channel, Classified, Decision, Reason, Sent, Thread,
+    channels::Change,
+    settings::Settings,
     templates::Approved,
+    votes::{Counted, Earlier},
 };
 use crate::{AccountId, ConversationId, IntegrationId, MessageId, SocialAccountId, StoreError, sealing::Binding};
 
@@ -79,6 +82,8 @@ pub struct Undecided {
     pub templates: Vec<Approved>,
     pub is_blocked: bool,
     pub is_token_dead: bool,
+    /// The vote that the comment had before.
+    pub vote: Option<Earlier>,
 }
 
 /// An answer that one worker sends or looks for.
@@ -146,6 +151,7 @@ pub trait HookLog: Send + Sync {
 }
 
 /// Connected profiles.
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ProfileStore: Send + Sync {
     /// Notes a profile. Nothing is done for it before it has a token.
@@ -181,6 +187,7 @@ pub trait PollHints: Send + Sync {
 }
 
 /// Comments on their way to a decision.
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Intake: Send + Sync {
     /// Takes changes in, in one transaction. Comments that are known already change nothing; own ones are answers. How many
@@ -191,14 +198,17 @@ pub trait Intake: Send + Sync {
         changes: Vec<Change>,
         now: OffsetDateTime,
     ) -> Result<u64, StoreError>;
-    /// The comment that has waited longest for a decision.
+    /// The comment that has waited longest for a decision, but for those that wait for a vote.
     async fn undecided(&self, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError>;
-    /// Writes what was decided, unless the comment was decided about meanwhile.
+    /// Writes what was decided, unless the comment was decided about or changed meanwhile, and ends the vote that it goes by,
+    /// in one transaction. A vote that was ended elsewhere decides nothing: the comment waits for its turn. With
+    /// [`Decision::Ask`] it waits for its vote.
     async fn decided(
         &self,
         of: &Undecided,
         classified: &Classified,
         decision: Decision,
+        vote: Option<Counted>,
         now: OffsetDateTime,
     ) -> Result<(), StoreError>;
     /// Opens conversations whose snooze is over, and has the bot decide again where it waited for its time.
@@ -206,6 +216,7 @@ pub trait Intake: Send + Sync {
 }
 
 /// Answers on their way to the network.
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReplyQueue: Send + Sync {
     /// Takes the answer that is due first, and holds it for [`LEASE`]. One whose worker died while sending is unknown.

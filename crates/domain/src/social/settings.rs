@@ -72,6 +72,8 @@ pub struct Settings {
     pub categories_auto: Vec<Category>,
     pub opt_out_words: Vec<String>,
     pub links: Links,
+    /// Whether a language model is asked, for credits, where the rules are in doubt.
+    pub model_vote: bool,
 }
 
 impl Default for Settings {
@@ -84,6 +86,7 @@ impl Default for Settings {
             categories_auto: vec![Category::PriceQuestion, Category::ShippingQuestion, Category::StockQuestion],
             opt_out_words: Vec::new(),
             links: Links::default(),
+            model_vote: false,
         }
     }
 }

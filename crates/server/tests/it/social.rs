@@ -3,6 +3,7 @@
 
 mod network;
 mod questions;
+mod votes;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -41,7 +42,7 @@ const COMMENT: &str = "17890001112223334";
 
 /// An account with a template, a profile and a worker whose clock is moved by hand.
 struct Rig {
-    _db: testkit::TestDb,
+    db: testkit::TestDb,
     store: Arc<Store>,
     sql: Client,
     account: AccountId,
@@ -76,7 +77,7 @@ impl Rig {
         store.give_token(account, profile, sealed, START).await.unwrap();
         let network = Arc::new(Network::new(START));
         let worker = worker(&store, &network, keys);
-        let rig = Self { _db: db, store, sql, account, network, worker };
+        let rig = Self { db, store, sql, account, network, worker };
         rig.approve_template().await;
         rig
     }
@@ -107,9 +108,13 @@ impl Rig {
 
     /// A hook that says that somebody asked.
     async fn hook(&self, text: &str) {
-        self.network.comment(COMMENT, "1000001", text);
+        self.hook_of(COMMENT, text).await;
+    }
+
+    async fn hook_of(&self, id: &str, text: &str) {
+        self.network.comment(id, "1000001", text);
         let value =
-            json!({"id": COMMENT, "text": text, "from": {"id": "1000001", "username": "ana"}, "media": {"id": "18"}});
+            json!({"id": id, "text": text, "from": {"id": "1000001", "username": "ana"}, "media": {"id": "18"}});
         let entry = json!({"id": "17841400000000001", "changes": [{"field": "comments", "value": value}]});
         let body = json!({"object": "instagram", "entry": [entry]}).to_string();
         self.store.receive(body.as_bytes(), self.network.now()).await.unwrap();
@@ -162,6 +167,8 @@ fn worker(store: &Arc<Store>, network: &Arc<Network>, keys: KeyRing) -> SocialWo
         profiles: store.clone(),
         intake: store.clone(),
         queue: store.clone(),
+        votes: store.clone(),
+        voter: None,
         accounts: store.clone(),
         sealer: sealer.clone(),
         inbox: Some(Arc::new(MetaHooks::new(&"secret".to_owned().into(), &"token".to_owned().into()))),

@@ -88,7 +88,7 @@ pub(super) async fn request(
             if let Some(price) = price {
                 refuse_insufficient(connection, account, price).await?;
             }
-            insert(connection, account, Trigger::Request, now).await?
+            insert(connection, account, FEATURE, Trigger::Request, now).await?
         }
     };
     if let Some(key) = key {
@@ -102,13 +102,14 @@ pub(super) async fn request(
 pub(super) async fn insert(
     connection: &mut AsyncPgConnection,
     account: AccountId,
+    feature: &str,
     trigger: Trigger,
     now: OffsetDateTime,
 ) -> Result<RunRow, Error> {
     diesel::insert_into(runs::table)
         .values((
             runs::account_id.eq(account.0),
-            runs::feature.eq(FEATURE),
+            runs::feature.eq(feature),
             runs::trigger.eq(trigger.as_str()),
             runs::state.eq(RunState::Queued.as_str()),
             runs::credits.eq(0),
@@ -119,21 +120,36 @@ pub(super) async fn insert(
         .await
 }
 
+/// What a run is debited.
+pub(crate) struct Charge<'a> {
+    pub feature: &'a str,
+    pub price: CreditAmount,
+    /// What the ledger says of it, beside the run's number.
+    pub about: Map<String, Value>,
+}
+
+impl Charge<'_> {
+    /// For wording insights.
+    pub fn of_insights(trigger: Trigger, price: CreditAmount) -> Self {
+        Self { feature: FEATURE, price, about: Map::from_iter([("trigger".to_owned(), json!(trigger))]) }
+    }
+}
+
 /// Debits what a run costs, and notes it with the run.
 pub(super) async fn pay(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     run: RunId,
-    trigger: Trigger,
-    price: CreditAmount,
+    charge: Charge<'_>,
     now: OffsetDateTime,
 ) -> Result<(), Rollback<DebitError>> {
+    let Charge { feature, price, about } = charge;
     let debit = Debit {
         account,
         amount: price,
-        feature: FeatureName::new(FEATURE).map_err(|_| corrupt("feature"))?,
+        feature: FeatureName::new(feature).map_err(|_| corrupt("feature"))?,
         key: debit_key(run)?,
-        meta: Map::from_iter([("run_id".to_owned(), json!(run)), ("trigger".to_owned(), json!(trigger))]),
+        meta: [("run_id".to_owned(), json!(run))].into_iter().chain(about).collect(),
     };
     // First, so that the debit counts as one that may still be refunded.
     diesel::update(runs::table.find((account.0, run.0))).set(runs::credits.eq(price.get())).execute(connection).await?;

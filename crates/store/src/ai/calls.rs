@@ -1,6 +1,6 @@
 //! Calls of a provider: recorded before they are made, and updated with what they used.
 
-use diesel::prelude::*;
+use diesel::{prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId,
@@ -10,7 +10,11 @@ use domain::{
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-use super::{beginning, guard, runs::RunRow};
+use super::{
+    beginning::{self, Charge},
+    guard,
+    runs::RunRow,
+};
 use crate::{
     credits::posting,
     database::error::{Failure, parse},
@@ -41,12 +45,24 @@ pub(super) async fn open(
     let Some(RunRow { trigger, credits, .. }) = held else { return Ok(CallPermit::Superseded) };
     if credits == 0 {
         let trigger = parse(&trigger, "trigger")?;
-        let paid = beginning::pay(connection, claim.account, claim.run, trigger, price, now).await;
+        let charge = Charge::of_insights(trigger, price);
+        let paid = beginning::pay(connection, claim.account, claim.run, charge, now).await;
         paid.map_err(beginning::refusal)?;
     } else {
         // Paid for when it was started; access may have been paused since.
         beginning::refuse_paused(connection, claim.account).await?;
     }
+    Ok(CallPermit::Granted(note(connection, claim, model, bound, now).await?))
+}
+
+/// Notes a call that is about to be made, with the most that it can cost.
+pub(super) async fn note(
+    connection: &mut AsyncPgConnection,
+    claim: &RunClaim,
+    model: &str,
+    bound: &Usage,
+    now: OffsetDateTime,
+) -> Result<CallId, Error> {
     let id = diesel::insert_into(calls::table)
         .values((
             calls::account_id.eq(claim.account.0),
@@ -58,7 +74,7 @@ pub(super) async fn open(
         .returning(calls::id)
         .get_result::<i64>(connection)
         .await?;
-    Ok(CallPermit::Granted(CallId(id)))
+    Ok(CallId(id))
 }
 
 /// [`AiRuns::close_call`](domain::ai::AiRuns::close_call), in the caller's transaction.

@@ -1,4 +1,4 @@
-//! The end of a run, with its refund unless its outcome is `worded`.
+//! The end of a run, with its refund unless it keeps its credits.
 
 use diesel::{
     dsl::sql,
@@ -39,7 +39,7 @@ pub(super) async fn dead(store: &Store) -> Result<Option<RunClaim>, StoreError> 
     Ok(dead.into_iter().next().map(RunClaim::from))
 }
 
-/// Ends a run, and refunds it unless its outcome is `worded`. Only the holder of the newest claim can: whether it was.
+/// Ends a run, and refunds it unless its outcome keeps the credits. Only the holder of the newest claim can: whether it was.
 pub(crate) async fn end_run(
     connection: &mut AsyncPgConnection,
     claim: &RunClaim,
@@ -49,7 +49,7 @@ pub(crate) async fn end_run(
 ) -> Result<bool, StoreError> {
     // The balance first, as everywhere.
     posting::lock(connection, claim.account).await.map_err(store_error)?;
-    let refunds = runs::credits.gt(0).and(sql::<Bool>(if outcome == Outcome::Worded { "false" } else { "true" }));
+    let refunds = runs::credits.gt(0).and(sql::<Bool>(if outcome.is_paid() { "false" } else { "true" }));
     let ended: Option<RunRow> = diesel::update(runs::table.find((claim.account.0, claim.run.0)))
         .filter(runs::claim.eq(claim.number))
         .filter(runs::state.eq(RunState::Running.as_str()))

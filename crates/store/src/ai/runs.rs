@@ -5,16 +5,22 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Nullable, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, RunId, StoreError,
-    ai::{AiRuns, CallId, CallPermit, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger, Usage},
+    ai::{
+        AiRuns, CallId, CallPermit, FEATURE, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger,
+        Usage,
+    },
     credits::CreditAmount,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
 };
 use time::OffsetDateTime;
 
-use super::{beginning, calls, ending};
+use super::{
+    beginning::{self, Charge},
+    calls, ending,
+};
 use crate::{
     Store,
     database::error::{Failure, parse},
@@ -134,8 +140,9 @@ impl AiRuns for Store {
                 if beginning::live(connection, account).await?.is_some() {
                     return Ok(None);
                 }
-                let run = beginning::insert(connection, account, Trigger::Schedule, now).await?;
-                let paid = beginning::pay(connection, account, RunId(run.id), Trigger::Schedule, price, now).await;
+                let run = beginning::insert(connection, account, FEATURE, Trigger::Schedule, now).await?;
+                let charge = Charge::of_insights(Trigger::Schedule, price);
+                let paid = beginning::pay(connection, account, RunId(run.id), charge, now).await;
                 paid.map_err(beginning::refusal)?;
                 let claim = Start { account: account.0, id: run.id, now, lease_seconds: LEASE_SECONDS };
                 let claim: RunAndClaim = claim.get_result(connection).await?;
@@ -162,8 +169,8 @@ impl AiRuns for Store {
     async fn find(&self, account: AccountId, RunId(run): RunId) -> Result<Option<Run>, StoreError> {
         let row: Option<RunRow> = self
             .run::<_, Failure>(async |connection| {
-                let row = runs::table.find((account.0, run)).select(RunRow::as_select()).first(connection).await;
-                Ok(row.optional()?)
+                let row = runs::table.find((account.0, run)).filter(runs::feature.eq(FEATURE));
+                Ok(row.select(RunRow::as_select()).first(connection).await.optional()?)
             })
             .await?;
         row.map(Run::try_from).transpose()
@@ -234,9 +241,27 @@ impl AiRuns for Store {
     }
 }
 
+/// A run that is never queued: it is made, paid for and claimed, and its call is noted. In the caller's transaction, which
+/// holds the account's balance.
+pub(crate) async fn begin_paid(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    charge: Charge<'_>,
+    (model, bound): (&str, &Usage),
+    now: OffsetDateTime,
+) -> Result<(RunClaim, CallId), WriteError<RequestError>> {
+    let run = beginning::insert(connection, account, charge.feature, Trigger::Schedule, now).await?;
+    let paid = beginning::pay(connection, account, RunId(run.id), charge, now).await;
+    paid.map_err(beginning::refusal)?;
+    let claim = Start { account: account.0, id: run.id, now, lease_seconds: LEASE_SECONDS };
+    let claim = RunClaim::from(claim.get_result::<RunAndClaim>(connection).await?);
+    let call = calls::note(connection, &claim, model, bound, now).await?;
+    Ok((claim, call))
+}
+
 impl Store {
     /// What a run that was asked for came to. For one that could not be paid a top-up is queued.
-    async fn refused<T>(
+    pub(crate) async fn refused<T>(
         &self,
         account: AccountId,
         asked: Result<T, WriteError<RequestError>>,

@@ -51,7 +51,9 @@ macro_rules! conversation_rows {
         coalesce(u.segment = 'vip', false) AS is_vip, c.status, c.snoozed_until, c.handling, c.category, c.language,
         c.messages_count, c.waiting_since, c.created_at, c.position, m.direction, m.author, m.body, m.sent_at, r.state, r.reason, r.template_id, r.template_version, r.message,
         r.reply_id, r.confidence, r.decided_at, r.judged_correct,
-        jsonb_build_object('hits', r.hits, 'mode', r.mode, 'actor', r.actor, 'opted_out',
+        jsonb_build_object('hits', r.hits, 'mode', r.mode, 'actor', r.actor, 'model_vote',
+            (SELECT v.verdict FROM social_votes v WHERE v.account_id = c.account_id AND v.channel = r.channel
+                AND v.comment_id = r.comment_id AND v.comment_hash = r.comment_hash), 'opted_out',
             EXISTS (SELECT FROM social_opt_outs o WHERE o.account_id = c.account_id AND o.channel = c.channel
                 AND o.author_external_id = c.author_external_id)) AS rest
     FROM conversations c

@@ -4,6 +4,7 @@ mod comments;
 mod undecided;
 
 pub(super) use comments::{NewMessage, insert};
+pub(super) use undecided::{find, next_vote};
 
 use async_trait::async_trait;
 use diesel::{
@@ -18,15 +19,17 @@ use domain::{
         channels::Change,
         fingerprint_of,
         replies::{Intake, SocialAccount, Undecided},
+        votes::Counted,
     },
 };
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
+use super::votes;
 use crate::{
     Store,
     database::error::Failure,
-    schema::{conversation_messages as messages, conversations, social_accounts, social_opt_outs},
+    schema::{conversations, social_accounts, social_opt_outs},
 };
 
 #[async_trait]
@@ -62,9 +65,18 @@ impl Intake for Store {
         of: &Undecided,
         classified: &Classified,
         decision: Decision,
+        vote: Option<Counted>,
         now: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        self.transact::<_, Failure>(async |connection| write(connection, of, classified, &decision, now).await).await?;
+        self.transact::<_, Failure>(async |connection| {
+            if let Some(vote) = &vote
+                && !votes::end(connection, of, vote, now).await?
+            {
+                return Ok(());
+            }
+            write(connection, of, classified, &decision, now).await
+        })
+        .await?;
         Ok(())
     }
 
@@ -148,6 +160,18 @@ statement!(
     WHERE auto_replies.state IN ('held', 'dry_run') AND auto_replies.actor = 'bot'"
 );
 
+statement!(
+    /// A comment is decided about once, as the text that it was decided about. It stays undecided while it waits for a vote.
+    Close(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        fingerprint: Option<Vec<u8>> => Nullable<Bytea>,
+        vote_due_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    ) -> () = "
+    UPDATE conversation_messages SET is_undecided = $4 IS NOT NULL, vote_due_at = $4
+    WHERE account_id = $1 AND id = $2 AND is_undecided AND ($3::bytea IS NULL OR fingerprint = $3)"
+);
+
 async fn write(
     connection: &mut AsyncPgConnection,
     of: &Undecided,
@@ -156,12 +180,14 @@ async fn write(
     now: OffsetDateTime,
 ) -> Result<(), Failure> {
     let account = of.account.0;
-    let taken = diesel::update(messages::table.find((account, of.message.0)))
-        .filter(messages::is_undecided)
-        .set(messages::is_undecided.eq(false))
-        .execute(connection)
-        .await?;
-    if taken == 0 {
+    let close = Close {
+        account,
+        id: of.message.0,
+        fingerprint: of.text.as_deref().map(|text| fingerprint_of(text).to_vec()),
+        vote_due_at: matches!(decision, Decision::Ask { .. }).then_some(now),
+    };
+    let is_asked = close.vote_due_at.is_some();
+    if close.execute(connection).await? == 0 || is_asked {
         return Ok(());
     }
     let conversation = conversations::table.find((account, of.thread.conversation.0));
@@ -174,7 +200,7 @@ async fn write(
         .execute(connection)
         .await?;
     let (state, reason, choice, due_at) = match decision {
-        Decision::None => return Ok(()),
+        Decision::None | Decision::Ask { .. } => return Ok(()),
         Decision::Send { choice, due_at } => (ReplyState::Reserved, None, Some(choice), Some(*due_at)),
         Decision::DryRun { choice } => (ReplyState::DryRun, None, Some(choice), None),
         Decision::Hold { reason, choice, again_at } => (ReplyState::Held, Some(*reason), choice.as_ref(), *again_at),

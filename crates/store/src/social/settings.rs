@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{Array, BigInt, Jsonb, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Jsonb, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -33,7 +33,7 @@ use crate::{
 statement!(
     Find(account: i64 => BigInt) -> SettingsRow = "
     SELECT mode, threshold, business_hours, per_user_day, per_post_hour, per_account_hour, categories_auto, opt_out_words,
-        own_hosts, link, blocked_at
+        own_hosts, link, blocked_at, model_vote
     FROM social_settings WHERE account_id = $1"
 );
 
@@ -50,6 +50,7 @@ row!(
         own_hosts: Vec<String> => Array<Text>,
         link: Option<String> => Nullable<Text>,
         blocked_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        model_vote: bool => Bool,
     }
 );
 
@@ -84,6 +85,7 @@ fn settings(row: SettingsRow) -> Result<(Settings, Option<OffsetDateTime>), Stor
         own_hosts,
         link,
         blocked_at,
+        model_vote,
     } = row;
     let hours: Vec<StoredHours> = serde_json::from_value(business_hours).map_err(|_| corrupt("hours"))?;
     let categories = categories_auto.iter().map(|category| parse(category, "category"));
@@ -95,6 +97,7 @@ fn settings(row: SettingsRow) -> Result<(Settings, Option<OffsetDateTime>), Stor
         categories_auto: categories.collect::<Result<_, _>>()?,
         opt_out_words,
         links: Links { own_hosts, link },
+        model_vote,
     };
     Ok((settings, blocked_at))
 }
@@ -143,13 +146,14 @@ statement!(
         link: Option<&'a str> => Nullable<Text>,
         blocked_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
         now: OffsetDateTime => Timestamptz,
+        model_vote: bool => Bool,
     ) -> () = "
     INSERT INTO social_settings (account_id, mode, threshold, business_hours, per_user_day, per_post_hour, per_account_hour,
-        categories_auto, opt_out_words, own_hosts, link, blocked_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        categories_auto, opt_out_words, own_hosts, link, blocked_at, updated_at, model_vote)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
     ON CONFLICT (account_id) DO UPDATE SET mode = $2, threshold = $3, business_hours = $4, per_user_day = $5,
         per_post_hour = $6, per_account_hour = $7, categories_auto = $8, opt_out_words = $9, own_hosts = $10, link = $11,
-        blocked_at = $12, updated_at = $13"
+        blocked_at = $12, updated_at = $13, model_vote = $14"
 );
 
 pub(super) async fn put(
@@ -174,6 +178,7 @@ pub(super) async fn put(
         link: settings.links.link.as_deref(),
         blocked_at,
         now,
+        model_vote: settings.model_vote,
     };
     put.execute(connection).await?;
     Ok(())
@@ -181,7 +186,8 @@ pub(super) async fn put(
 
 /// What the audit log tells of settings.
 fn told(settings: &Settings) -> Value {
-    let Settings { mode, threshold, business_hours, caps, categories_auto, opt_out_words, links } = settings;
+    let Settings { mode, threshold, business_hours, caps, categories_auto, opt_out_words, links, model_vote } =
+        settings;
     let clock = |time: Time| format!("{:02}:{:02}", time.hour(), time.minute());
     let hours = |hours: &Hours| format!("{} {}-{}", hours.day, clock(hours.from), clock(hours.to));
     json!({
@@ -195,6 +201,7 @@ fn told(settings: &Settings) -> Value {
         "opt_out_words": opt_out_words,
         "own_hosts": links.own_hosts,
         "link": links.link,
+        "model_vote": model_vote,
     })
 }
 

@@ -45,5 +45,6 @@ mod upgrades;
 mod uploads;
 mod uptime;
 mod visits;
+mod votes;
 mod webhook_fixture;
 mod writes;

@@ -97,7 +97,7 @@ async fn posted(db: &Database, profile: &SocialAccount, comment: Comment) -> u64
 async fn decide_all(db: &Database, decision: Decision) {
     while let Some(undecided) = db.store.undecided(NOW).await.unwrap() {
         let classified: Classified = classify(undecided.text.as_deref().unwrap_or_default());
-        db.store.decided(&undecided, &classified, decision.clone(), NOW).await.unwrap();
+        db.store.decided(&undecided, &classified, decision.clone(), None, NOW).await.unwrap();
     }
 }
 

@@ -5,6 +5,7 @@ use domain::{
     social::{
         Author, Category, Channel, Direction, Handling, Mode, Reason, ReplyState, Status, Tongue,
         conversations::{Conversation, LastMessage, Listing, Message, Post, Reply, Summary},
+        votes::Verdict,
     },
 };
 use serde::Serialize;
@@ -71,6 +72,9 @@ struct ReplyBody {
     /// What in the text it was told by.
     #[schema(example = json!(["envian"]))]
     hits: Vec<String>,
+    /// What a language model answered where the word lists were in doubt.
+    #[schema(schema_with = names::vote_verdict)]
+    model_vote: Option<Verdict>,
     /// The mode it was decided in; `off` where only a person answered.
     #[schema(schema_with = names::social_mode)]
     mode: Mode,
@@ -94,6 +98,7 @@ impl From<Reply> for ReplyBody {
             reply_id,
             confidence,
             hits,
+            model_vote,
             mode,
             actor,
             decided_at,
@@ -108,6 +113,7 @@ impl From<Reply> for ReplyBody {
             reply_id,
             confidence: JsonDecimal::ratio(confidence),
             hits,
+            model_vote,
             mode,
             decided_by: actor,
             decided_at: instant(decided_at),

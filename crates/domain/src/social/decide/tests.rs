@@ -65,6 +65,7 @@ impl World {
             sent: Sent::default(),
             same_text_from: 1,
             classified: &self.classified,
+            vote: Vote::Closed,
             templates: &self.templates,
             language: Tongue::Spanish,
             random: 0,
@@ -212,6 +213,109 @@ fn opting_out_is_a_word_not_a_part_of_one() {
     assert!(!names_opt_out("anything", &[]));
 }
 
+/// A question of which the rules are not sure: too many words that they do not know.
+const DOUBTFUL: &str = "¿Cuánto cuesta zarbo plimo brixo?";
+
+fn voted(text: &str, mode: Mode, vote: Vote) -> Decision {
+    let world = World::asking(text, mode);
+    decide(&Situation { vote, ..world.situation() })
+}
+
+#[test]
+fn a_model_is_asked_where_the_rules_are_in_doubt_and_about_templates_for_people_never() {
+    for mode in [Mode::DryRun, Mode::Approve, Mode::Auto] {
+        let asked = Decision::Ask { candidates: vec![TemplateId(5), TemplateId(8)] };
+        assert_eq!(voted(DOUBTFUL, mode, Vote::Open), asked, "{mode}");
+    }
+    assert_eq!(voted(DOUBTFUL, Mode::Off, Vote::Open), Decision::None);
+    assert_eq!(held(&voted(DOUBTFUL, Mode::Auto, Vote::Closed)), Some(Reason::LowConfidence));
+    let portuguese = "quanto custa zarbo plimo brixo?";
+    assert_eq!(held(&voted(portuguese, Mode::Auto, Vote::Open)), Some(Reason::LowConfidence), "no template speaks it");
+}
+
+#[rstest]
+#[case::clear("¿Cuánto cuesta este vestido?")]
+#[case::complaint("Son unos estafadores, ¿cuánto cuesta zarbo plimo brixo?")]
+#[case::spam("¿Cuánto cuesta zarbo plimo brixo? www.x.com")]
+#[case::praise("Me encanta!")]
+#[case::surely_out_of_scope("@ana ¿cuánto cuesta zarbo plimo brixo?")]
+fn a_model_is_not_asked_what_the_rules_are_sure_of(#[case] text: &str) {
+    for vote in [Vote::Open, Vote::For(TemplateId(5)), Vote::ForNone, Vote::Unusable, Vote::Unpaid] {
+        assert_eq!(voted(text, Mode::Auto, vote), voted(text, Mode::Auto, Vote::Closed), "{vote:?}");
+    }
+}
+
+#[test]
+fn an_old_or_a_long_comment_is_read_by_people() {
+    let world = World::asking(DOUBTFUL, Mode::Auto);
+    let asked = |age| decide(&Situation { vote: Vote::Open, commented_at: NOW - age, ..world.situation() });
+    assert!(matches!(asked(VOTE_WITHIN), Decision::Ask { .. }));
+    assert_eq!(held(&asked(VOTE_WITHIN + Duration::SECOND)), Some(Reason::LowConfidence));
+    let long = format!("{DOUBTFUL} {}", "zarbo ".repeat(MAX_VOTE_CHARS / 6));
+    assert_eq!(held(&voted(&long, Mode::Auto, Vote::Open)), Some(Reason::LowConfidence));
+}
+
+#[test]
+fn no_model_is_asked_where_another_brake_holds() {
+    let world = World::asking(DOUBTFUL, Mode::Auto);
+    let asking = Situation { vote: Vote::Open, ..world.situation() };
+    assert!(matches!(decide(&asking), Decision::Ask { .. }));
+    let brakes: [(fn(&mut Situation<'_>), Reason); 7] = [
+        (|s| s.is_hidden = true, Reason::Hidden),
+        (|s| s.thread.opted_out = true, Reason::OptedOut),
+        (|s| s.thread.has_human = true, Reason::HumanActive),
+        (|s| s.thread.was_answered = true, Reason::HumanActive),
+        (|s| s.same_text_from = RAID_COMMENTERS, Reason::Raid),
+        (|s| s.commented_at = NOW - AGE_LIMIT - Duration::SECOND, Reason::TooOld),
+        (|s| s.is_token_dead = true, Reason::TokenDead),
+    ];
+    for (brake, reason) in brakes {
+        for vote in [Vote::Open, Vote::For(TemplateId(5))] {
+            let mut situation = Situation { vote, ..asking };
+            brake(&mut situation);
+            assert_eq!(held(&decide(&situation)), Some(reason), "{vote:?}");
+        }
+    }
+}
+
+#[rstest]
+#[case::both_mean_the_same(DOUBTFUL, Vote::For(TemplateId(5)), None)]
+#[case::another_category(DOUBTFUL, Vote::For(TemplateId(8)), Some(Reason::VotersDisagree))]
+#[case::none_fits_a_question(DOUBTFUL, Vote::ForNone, Some(Reason::VotersDisagree))]
+#[case::retired_meanwhile(DOUBTFUL, Vote::For(TemplateId(99)), Some(Reason::LowConfidence))]
+#[case::unusable(DOUBTFUL, Vote::Unusable, Some(Reason::UnusableAnswer))]
+#[case::unpaid(DOUBTFUL, Vote::Unpaid, Some(Reason::NoCredits))]
+#[case::rules_are_silent("zarbo de la tienda", Vote::For(TemplateId(5)), Some(Reason::NeedsApproval))]
+#[case::nobody_knows("zarbo de la tienda", Vote::ForNone, Some(Reason::LowConfidence))]
+#[case::two_questions("¿cuánto cuesta y hacen envíos?", Vote::For(TemplateId(5)), Some(Reason::NeedsApproval))]
+fn an_answer_is_sent_only_where_both_voters_mean_the_same_question(
+    #[case] text: &str,
+    #[case] vote: Vote,
+    #[case] reason: Option<Reason>,
+) {
+    let decision = voted(text, Mode::Auto, vote);
+    assert_eq!(held(&decision), reason, "{decision:?}");
+    assert_eq!(matches!(decision, Decision::Send { .. }), reason.is_none());
+}
+
+#[test]
+fn what_a_model_chose_is_put_before_a_person() {
+    let Decision::Hold { choice: Some(choice), reason: Reason::NeedsApproval, again_at: None } =
+        voted("zarbo de la tienda", Mode::Approve, Vote::For(TemplateId(8)))
+    else {
+        panic!()
+    };
+    assert_eq!((choice.template, choice.message.as_str()), (TemplateId(8), "Hola ana"));
+    let dry = voted(DOUBTFUL, Mode::DryRun, Vote::For(TemplateId(5)));
+    assert!(matches!(dry, Decision::DryRun { choice: Choice { template: TemplateId(5), .. } }), "{dry:?}");
+}
+
+fn any_vote() -> impl Strategy<Value = Vote> {
+    let id = prop::sample::select(vec![5, 6, 7, 8, 99]).prop_map(|id| Vote::For(TemplateId(id)));
+    let others = [Vote::Closed, Vote::Open, Vote::ForNone, Vote::Unusable, Vote::Unpaid];
+    prop_oneof![id, prop::sample::select(others.to_vec())]
+}
+
 fn any_text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("¿cuánto cuesta?"),
@@ -226,6 +330,7 @@ fn any_text() -> impl Strategy<Value = String> {
         Just("how much?"),
         Just("never arrived"),
         Just("😡"),
+        Just("zarbo plimo brixo"),
     ];
     prop::collection::vec(part, 0..5).prop_map(|parts| parts.join(" "))
 }
@@ -239,7 +344,7 @@ proptest! {
         mode in prop::sample::select(Mode::ALL),
         enabled: bool, blocked: bool, dead: bool, hidden: bool, deleted: bool, opted_out: bool, answered: bool, human: bool,
         user_day in 0i64..5, post_hour in 28i64..32, account_hour in 58i64..62,
-        age in 0i64..30, random: u8, threshold in 50i64..=100,
+        age in 0i64..30, random: u8, threshold in 50i64..=100, vote in any_vote(),
     ) {
         let mut world = World::asking(&text, mode);
         world.settings.threshold = rust_decimal::Decimal::new(threshold, 2);
@@ -255,14 +360,24 @@ proptest! {
         situation.sent = Sent { user_day, post_hour, account_hour };
         situation.commented_at = NOW - Duration::hours(age);
         situation.random = random;
-        if let Decision::Send { choice, due_at } = decide(&situation) {
+        situation.vote = vote;
+        let decision = decide(&situation);
+        if let Decision::Ask { candidates } = &decision {
+            prop_assert!(vote == Vote::Open && mode != Mode::Off && !hidden && !deleted && !opted_out && !human);
+            prop_assert!(!matches!(world.classified.category, Category::Complaint | Category::Spam));
+            prop_assert!(!candidates.is_empty() && candidates.iter().all(|id| [5, 8].contains(&id.0)));
+        }
+        if let Decision::Send { choice, due_at } = decision {
             prop_assert!(mode == Mode::Auto && enabled && !blocked && !dead && !hidden && !deleted);
             prop_assert!(!opted_out && !answered && !human && age <= 24);
             let Caps { per_user_day, per_post_hour, per_account_hour } = world.settings.caps;
             prop_assert!(user_day < per_user_day && post_hour < per_post_hour && account_hour < per_account_hour);
             prop_assert!(world.settings.categories_auto.contains(&world.classified.category));
-            prop_assert!(world.classified.also.is_none() && world.classified.confidence >= world.settings.threshold);
-            prop_assert!(world.templates.iter().any(|template| template.id == choice.template));
+            prop_assert!(world.classified.also.is_none());
+            let is_sure = world.classified.confidence >= world.settings.threshold;
+            prop_assert!(is_sure || vote == Vote::For(choice.template));
+            let of = world.templates.iter().find(|template| template.id == choice.template).unwrap();
+            prop_assert_eq!(of.category, world.classified.category);
             let wait = due_at - NOW;
             prop_assert!(Duration::seconds(20) <= wait && wait <= Duration::seconds(90));
         }

@@ -54,6 +54,7 @@ struct Rest {
     hits: Option<Vec<String>>,
     mode: Option<String>,
     actor: Option<String>,
+    model_vote: Option<String>,
     opted_out: bool,
 }
 
@@ -95,7 +96,7 @@ impl TryFrom<ConversationRow> for Conversation {
             rest,
         } = row;
         let rest = serde_json::from_value(rest).map_err(|_| corrupt("decision"))?;
-        let Rest { hits, mode, actor, opted_out } = rest;
+        let Rest { hits, mode, actor, model_vote, opted_out } = rest;
         let missing = || corrupt("automatic answer");
         let reply = state.map(|state| {
             Ok::<_, StoreError>(Reply {
@@ -107,6 +108,7 @@ impl TryFrom<ConversationRow> for Conversation {
                 reply_id,
                 confidence: confidence.ok_or_else(missing)?,
                 hits: hits.unwrap_or_default(),
+                model_vote: model_vote.map(|verdict| parse(&verdict, "vote")).transpose()?,
                 mode: parse(&mode.ok_or_else(missing)?, "mode")?,
                 actor: actor.ok_or_else(missing)?,
                 decided_at: decided_at.ok_or_else(missing)?,

@@ -300,6 +300,7 @@ async fn edited(
             messages::fingerprint.eq(fingerprint_of(&text).to_vec()),
             messages::body.eq(text),
             messages::is_undecided.eq(messages::direction.eq(Direction::In.as_str())),
+            messages::vote_due_at.eq(None::<OffsetDateTime>),
         ))
         .execute(connection)
         .await?;

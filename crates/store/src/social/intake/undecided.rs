@@ -2,12 +2,16 @@
 
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Bytea, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, ConversationId, MessageId,
-    social::{RAID_WINDOW, Sent, Thread, replies::Undecided},
+    AccountId, ConversationId, MessageId, TemplateId,
+    social::{
+        RAID_WINDOW, Sent, Thread,
+        replies::Undecided,
+        votes::{Earlier, Vote},
+    },
 };
 use time::{Duration, OffsetDateTime};
 
@@ -18,7 +22,14 @@ use crate::{
 
 statement!(
     /// Of all accounts; locks nothing, as two workers that decide the same write it once.
-    Next() -> NextRow = "SELECT account_id, id FROM conversation_messages WHERE is_undecided ORDER BY id LIMIT 1"
+    Next() -> NextRow = "
+    SELECT account_id, id FROM conversation_messages WHERE is_undecided AND vote_due_at IS NULL ORDER BY id LIMIT 1"
+);
+
+statement!(
+    /// The same of those that wait for a vote.
+    NextVote(now: OffsetDateTime => Timestamptz) -> NextRow = "
+    SELECT account_id, id FROM conversation_messages WHERE is_undecided AND vote_due_at <= $1 ORDER BY vote_due_at LIMIT 1"
 );
 
 row!(
@@ -38,11 +49,14 @@ statement!(
             AND r.author = 'bot' AND r.state IN ('reserved', 'sending', 'sent', 'unknown')) AS was_answered,
         EXISTS (SELECT FROM conversation_messages h WHERE h.account_id = $1 AND h.conversation_id = c.id
             AND h.author = 'human') AS has_human,
-        a.ended_at IS NOT NULL AS is_token_dead
+        a.ended_at IS NOT NULL AS is_token_dead, v.comment_hash AS vote_hash, v.verdict, v.template_id AS voted_template,
+        r.finished_at AS vote_ended_at
     FROM conversation_messages m
     JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
     JOIN social_accounts a ON a.account_id = c.account_id AND a.id = c.social_account_id
-    WHERE m.account_id = $1 AND m.id = $2"
+    LEFT JOIN social_votes v ON v.account_id = m.account_id AND v.channel = m.channel AND v.comment_id = m.external_id
+    LEFT JOIN ai_runs r ON r.account_id = v.account_id AND r.id = v.run_id
+    WHERE m.account_id = $1 AND m.id = $2 AND m.is_undecided"
 );
 
 row!(
@@ -61,6 +75,10 @@ row!(
         was_answered: bool => Bool,
         has_human: bool => Bool,
         is_token_dead: bool => Bool,
+        vote_hash: Option<Vec<u8>> => Nullable<Bytea>,
+        verdict: Option<String> => Nullable<Text>,
+        voted_template: Option<i64> => Nullable<BigInt>,
+        vote_ended_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
     }
 );
 
@@ -95,13 +113,42 @@ row!(
     }
 );
 
+/// The comment that has waited longest for a decision.
 pub(super) async fn next(
     connection: &mut AsyncPgConnection,
     now: OffsetDateTime,
 ) -> Result<Option<Undecided>, Failure> {
     let next: Option<NextRow> = Next {}.get_result(connection).await.optional()?;
-    let Some(NextRow { account_id: account, id }) = next else { return Ok(None) };
-    let row: CommentRow = Comment { account, id }.get_result(connection).await?;
+    whole(connection, next, now).await
+}
+
+/// The comment that has waited longest for a vote.
+pub(in crate::social) async fn next_vote(
+    connection: &mut AsyncPgConnection,
+    now: OffsetDateTime,
+) -> Result<Option<Undecided>, Failure> {
+    let next: Option<NextRow> = NextVote { now }.get_result(connection).await.optional()?;
+    whole(connection, next, now).await
+}
+
+async fn whole(
+    connection: &mut AsyncPgConnection,
+    next: Option<NextRow>,
+    now: OffsetDateTime,
+) -> Result<Option<Undecided>, Failure> {
+    let Some(NextRow { account_id, id }) = next else { return Ok(None) };
+    find(connection, account_id, id, now).await
+}
+
+/// A comment that is to be decided about; `None` once it is.
+pub(in crate::social) async fn find(
+    connection: &mut AsyncPgConnection,
+    account: i64,
+    id: i64,
+    now: OffsetDateTime,
+) -> Result<Option<Undecided>, Failure> {
+    let row: Option<CommentRow> = Comment { account, id }.get_result(connection).await.optional()?;
+    let Some(row) = row else { return Ok(None) };
     let CommentRow {
         channel,
         external_id,
@@ -117,6 +164,10 @@ pub(super) async fn next(
         was_answered,
         has_human,
         is_token_dead,
+        vote_hash,
+        verdict,
+        voted_template,
+        vote_ended_at,
     } = row;
     let counts = Counts {
         account,
@@ -153,5 +204,18 @@ pub(super) async fn next(
         templates: templates::in_use(connection, account).await?,
         is_blocked: blocked_at.is_some(),
         is_token_dead,
+        vote: vote_hash.map(|comment_hash| Earlier {
+            comment_hash,
+            came_to: came_to(verdict.is_some(), voted_template, vote_ended_at.is_some()),
+        }),
     }))
+}
+
+/// What became of a vote. One that ended without a verdict gave no answer that counts.
+fn came_to(is_answered: bool, template: Option<i64>, has_ended: bool) -> Option<Vote> {
+    match template {
+        Some(template) => Some(Vote::For(TemplateId(template))),
+        None if is_answered => Some(Vote::ForNone),
+        None => has_ended.then_some(Vote::Unusable),
+    }
 }
