@@ -87,6 +87,8 @@ types! {
     ShownName => incidents::Shown::NAMES;
     IncidentSeverityName => incidents::Severity::NAMES;
     ChannelName => social::Channel::NAMES;
+    /// What profiles are connected on by granting access.
+    ProfileChannelName => &["instagram", "facebook"];
     ConversationStatusName => social::Status::NAMES;
     HandlingName => social::Handling::NAMES;
     CommentCategoryName => social::Category::NAMES;
@@ -165,6 +167,8 @@ schemas! {
     tongue_or_null => social::Tongue::NAMES;
     comment_category_or_null => social::Category::NAMES;
     hold_reason => social::Reason::NAMES;
+    // Null while it is connected.
+    profile_end_reason => social::profiles::EndReason::NAMES;
 }
 
 schemas! {
@@ -217,6 +221,7 @@ schemas! {
     incident_severity => incidents::Severity::NAMES;
     incident_status => incidents::Status::NAMES;
     channel => social::Channel::NAMES;
+    profile_status => social::profiles::ProfileStatus::NAMES;
     conversation_status => social::Status::NAMES;
     handling => social::Handling::NAMES;
     message_direction => social::Direction::NAMES;

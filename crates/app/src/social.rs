@@ -2,6 +2,7 @@
 //! polled.
 
 mod deliver;
+pub mod profiles;
 
 use std::{collections::HashMap, sync::Arc, time::Duration as StdDuration};
 
@@ -14,6 +15,7 @@ use domain::{
         Channel, Decision, Situation, Tongue,
         channels::{Change, ChannelError, Profile, SocialInbox, SocialReplies},
         classify, decide,
+        profiles::{SUBSCRIBE_AGAIN, SUBSCRIBE_EVERY},
         replies::{HookLog, Intake, ProfileStore, ReplyQueue, SocialAccount, Undecided, token_binding},
     },
     zone::Zone,
@@ -171,6 +173,7 @@ impl SocialWorker {
             return Ok(());
         }
         let Some((network, profile)) = self.opened(&account) else { return Ok(()) };
+        self.subscribe(&account, (network, &profile)).await?;
         let since = account.last_poll_at.map_or(now - POLL_FIRST, |last| last - POLL_OVERLAP);
         match network.comments(&profile, since).await {
             Ok(comments) => {
@@ -185,18 +188,25 @@ impl SocialWorker {
 
     /// The network of a profile, and the profile with its token. `None` where there is no way to act for it.
     fn opened(&self, account: &SocialAccount) -> Option<(&Arc<dyn SocialReplies>, Profile)> {
-        let network = self.networks.get(&account.channel)?;
-        let binding = token_binding(account.account, account.id);
-        let token = self.sealer.open(binding, account.sealed_token.as_deref()?);
-        let token = token.inspect_err(|error| tracing::error!(%error, "a profile's token cannot be opened")).ok()?;
-        let profile = Profile {
-            channel: account.channel,
-            external_id: account.external_id.clone(),
-            app_scoped_id: account.app_scoped_id.clone(),
-            handle: account.handle.clone(),
-            token: Secret::new(String::from_utf8(token).ok()?),
+        Some((self.networks.get(&account.channel)?, opened(&*self.sealer, account)?))
+    }
+
+    /// Has the network go on sending hooks: it drops a subscription without a word.
+    async fn subscribe(
+        &self,
+        account: &SocialAccount,
+        (network, profile): (&Arc<dyn SocialReplies>, &Profile),
+    ) -> Result<(), StoreError> {
+        let now = self.now();
+        let Some(page) = account.page_to_subscribe(now) else { return Ok(()) };
+        let (is_done, again_at) = match network.subscribe(profile, page).await {
+            Ok(()) => (true, now + SUBSCRIBE_EVERY),
+            Err(error) => {
+                tracing::warn!(%error, profile = account.id.0, "a network does not send hooks of a profile");
+                (false, now + SUBSCRIBE_AGAIN)
+            }
         };
-        Some((network, profile))
+        self.profiles.subscribed(account, is_done, again_at, now).await
     }
 
     /// Notes what a failure says about the profile itself.
@@ -218,4 +228,18 @@ impl SocialWorker {
             }
         }
     }
+}
+
+/// A profile with its token. `None` where it has none that opens.
+fn opened(sealer: &dyn Sealer, account: &SocialAccount) -> Option<Profile> {
+    let binding = token_binding(account.account, account.id);
+    let token = sealer.open(binding, account.sealed_token.as_deref()?);
+    let token = token.inspect_err(|error| tracing::error!(%error, "a profile's token cannot be opened")).ok()?;
+    Some(Profile {
+        channel: account.channel,
+        external_id: account.external_id.clone(),
+        app_scoped_id: account.app_scoped_id.clone(),
+        handle: account.handle.clone(),
+        token: Secret::new(String::from_utf8(token).ok()?),
+    })
 }

@@ -3,11 +3,23 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Context;
-use app::social::SocialWorker;
-use connectors::social::meta::{Meta, MetaHooks};
+use app::{
+    shops::Ports,
+    social::{
+        SocialWorker,
+        profiles::{ProfileNetworks, ProfileService},
+    },
+};
+use connectors::{
+    shops::AppCredentials,
+    social::meta::{Login, LoginConfig, Meta, MetaHooks, VERSION},
+};
 use domain::{
     sealing::Sealer,
-    social::channels::{SocialInbox, SocialReplies},
+    social::{
+        Channel,
+        channels::{SocialInbox, SocialReplies},
+    },
 };
 use store::Store;
 use time::OffsetDateTime;
@@ -15,8 +27,9 @@ use url::Url;
 
 use crate::{config::Config, random};
 
-/// Where the Graph API is.
-const GRAPH_API: &str = "https://graph.facebook.com/v23.0";
+/// Where the Graph API is, and where people grant access.
+const GRAPH_API: &str = "https://graph.facebook.com";
+const FACEBOOK: &str = "https://www.facebook.com";
 
 /// The app that Meta sends hooks to; `None`: there is none.
 pub fn app(config: &Config) -> anyhow::Result<Option<Arc<dyn SocialInbox>>> {
@@ -25,15 +38,58 @@ pub fn app(config: &Config) -> anyhow::Result<Option<Arc<dyn SocialInbox>>> {
     Ok(Some(Arc::new(MetaHooks::new(secret, token))))
 }
 
-/// The worker behind conversations; `None` where there is no app.
-pub fn worker(config: &Config, store: &Arc<Store>, sealer: Arc<dyn Sealer>) -> anyhow::Result<Option<SocialWorker>> {
-    let Some(inbox) = app(config)? else { return Ok(None) };
+/// The app as it calls Meta; `None`: there is none.
+fn login(config: &Config) -> anyhow::Result<Option<Login>> {
+    let Some(secret) = config.meta_app_secret.clone() else { return Ok(None) };
     let own = config.meta_base_url.trim();
-    let base: Url = if own.is_empty() { GRAPH_API } else { own }.parse().context("meta_base_url is no address")?;
-    let networks = Meta::both(base)?.into_iter().map(|network| {
+    let address = |real: &str| -> anyhow::Result<Url> {
+        let text = if own.is_empty() { format!("{real}/{VERSION}") } else { own.to_owned() };
+        text.parse().context("meta_base_url is no address")
+    };
+    let client_id = config.meta_app_id.clone();
+    let app = AppCredentials { client_id, client_secret: secret, previous_secret: None };
+    Ok(Some(Login::new(LoginConfig { app, api_url: address(GRAPH_API)?, login_url: address(FACEBOOK)? })?))
+}
+
+fn is_stand_in(config: &Config) -> bool {
+    !config.meta_base_url.trim().is_empty()
+}
+
+fn networks(login: Login) -> HashMap<Channel, Arc<dyn SocialReplies>> {
+    let networks = Meta::both(login).into_iter().map(|network| {
         let network: Arc<dyn SocialReplies> = Arc::new(network);
         (network.channel(), network)
     });
+    networks.collect()
+}
+
+/// The networks that people connect profiles of; `None` where there is no app that they grant access to.
+pub fn profile_networks(config: &Config) -> anyhow::Result<Option<ProfileNetworks>> {
+    if config.meta_app_id.is_empty() {
+        return Ok(None);
+    }
+    let login = login(config)?.context("meta_app_secret is not set")?;
+    Ok(Some(ProfileNetworks {
+        auth: Arc::new(login.clone()),
+        networks: networks(login),
+        is_stand_in: is_stand_in(config),
+    }))
+}
+
+/// What people connect profiles with.
+pub fn profile_service(config: &Config, ports: Ports, store: &Arc<Store>) -> anyhow::Result<ProfileService> {
+    Ok(ProfileService {
+        ports,
+        connections: store.clone(),
+        profiles: store.clone(),
+        networks: profile_networks(config)?,
+        redirect_uri: config.integration_redirect_url.clone(),
+    })
+}
+
+/// The worker behind conversations; `None` where there is no app.
+pub fn worker(config: &Config, store: &Arc<Store>, sealer: Arc<dyn Sealer>) -> anyhow::Result<Option<SocialWorker>> {
+    let (Some(inbox), Some(login)) = (app(config)?, login(config)?) else { return Ok(None) };
     Ok(Some(SocialWorker {
         hooks: store.clone(),
         profiles: store.clone(),
@@ -42,8 +98,8 @@ pub fn worker(config: &Config, store: &Arc<Store>, sealer: Arc<dyn Sealer>) -> a
         accounts: store.clone(),
         sealer,
         inbox,
-        networks: networks.collect::<HashMap<_, _>>(),
-        is_stand_in: !own.is_empty(),
+        networks: networks(login),
+        is_stand_in: is_stand_in(config),
         is_enabled: config.social_replies,
         clock: Arc::new(OffsetDateTime::now_utc),
         random: Arc::new(|| random::bytes().next().unwrap_or_default()),

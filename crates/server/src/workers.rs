@@ -62,6 +62,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         text_generator: InsightTextGenerator { runs: store.clone(), ..state.text_generator },
         events: Arc::new(events),
         social_app: state.social_app,
+        social_networks: state.profiles.networks,
         geolocator: state.geolocator,
         sealer: state.sealer,
         limiter: state.limiter,

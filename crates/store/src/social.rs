@@ -3,6 +3,7 @@
 mod conversations;
 mod hooks;
 mod intake;
+mod profile_connections;
 mod profiles;
 mod queue;
 mod settings;

@@ -4,4 +4,5 @@
 mod mercadolibre;
 mod meta;
 mod shopify;
+mod social;
 mod tiendanube;

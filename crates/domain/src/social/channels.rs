@@ -154,4 +154,18 @@ pub trait SocialReplies: Send + Sync {
     /// # Errors
     /// [`ChannelError`].
     async fn comments(&self, profile: &Profile, since: OffsetDateTime) -> Result<Vec<Comment>, ChannelError>;
+    /// Has the network send hooks of a profile's page; again changes nothing. Most networks send them unasked.
+    ///
+    /// # Errors
+    /// [`ChannelError`].
+    async fn subscribe(&self, _profile: &Profile, _page: &str) -> Result<(), ChannelError> {
+        Ok(())
+    }
+    /// Has it send none any more.
+    ///
+    /// # Errors
+    /// [`ChannelError`].
+    async fn unsubscribe(&self, _profile: &Profile, _page: &str) -> Result<(), ChannelError> {
+        Ok(())
+    }
 }

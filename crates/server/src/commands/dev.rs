@@ -16,6 +16,7 @@ use devtools::{
         shopify::{ShopifyStub, ShopifyStubConfig},
         tiendanube::{Bucket, Seed, Tiendanube, TiendanubeConfig, default_scopes},
     },
+    social::{self, Social, SocialConfig},
 };
 use secrecy::{ExposeSecret, SecretString};
 use time::OffsetDateTime;
@@ -84,11 +85,14 @@ const ORDERS: u32 = 400;
 const DAYS: u32 = 365;
 /// Days that the ads of the ad account go back.
 const AD_DAYS: u16 = 200;
+/// Comments of each profile in the last hours, and calls that may be made for it in an hour.
+const COMMENTS: u8 = 6;
+const CALLS_PER_HOUR: usize = 4_800;
 
-/// Shop platforms and an advertising network in this process, and the configuration that leads to them. The shops on Shopify and Tiendanube have the
-/// currency of the demo shop.
+/// Shop platforms, an advertising network and a social one in this process, and the configuration that leads to them. The
+/// shops on Shopify and Tiendanube have the currency of the demo shop.
 pub struct LocalShops {
-    addresses: [(&'static str, SocketAddr); 4],
+    addresses: [(&'static str, SocketAddr); 5],
     config: Config,
 }
 
@@ -131,7 +135,7 @@ impl LocalShops {
         let meta = Meta::new(meta::MetaConfig {
             client_id: APP.to_owned(),
             client_secret: secret.clone(),
-            redirect_uris: redirects(config)?,
+            redirect_uris: redirects(config, "meta")?,
             seed: meta::Seed {
                 seed: 1,
                 days: AD_DAYS,
@@ -142,13 +146,25 @@ impl LocalShops {
                 now: OffsetDateTime::now_utc(),
             },
         });
+        let verify_token = SecretString::from(random_name());
+        let social = Social::new(SocialConfig {
+            app_id: APP.to_owned(),
+            app_secret: secret.clone(),
+            verify_token: verify_token.clone(),
+            redirect_uris: redirects(config, "profiles")?,
+            notify: (!hooks_url.is_empty()).then(|| format!("{hooks_url}/hooks/social/meta")),
+            calls_per_hour: CALLS_PER_HOUR,
+            seed: social::Seed { pages: 1, analysed_pages: 0, comments: COMMENTS, now: OffsetDateTime::now_utc() },
+        })?;
         let addresses = [
             ("shopify", served(|listener| shopify.server(listener))?),
             ("tiendanube", served(|listener| tiendanube.server(listener))?),
             ("mercadolibre", served(|listener| mercadolibre.server(listener))?),
             ("meta", served(|listener| meta.server(listener))?),
+            ("social", served(|listener| social.server(listener))?),
         ];
-        let [shopify, tiendanube, mercadolibre, meta] = addresses.map(|(_, address)| format!("http://{address}"));
+        let [shopify, tiendanube, mercadolibre, meta, social] =
+            addresses.map(|(_, address)| format!("http://{address}"));
         let config = Config {
             hooks_url,
             shopify_client_id: APP.to_owned(),
@@ -162,8 +178,12 @@ impl LocalShops {
             mercadolibre_client_secret: Some(secret.clone()),
             mercadolibre_base_url: mercadolibre,
             meta_client_id: APP.to_owned(),
-            meta_client_secret: Some(secret),
+            meta_client_secret: Some(secret.clone()),
             meta_ads_base_url: meta,
+            meta_app_id: APP.to_owned(),
+            meta_app_secret: Some(secret),
+            meta_verify_token: Some(verify_token),
+            meta_base_url: format!("{social}/{}", connectors::social::meta::VERSION),
             ..config.clone()
         };
         Ok(Self { addresses, config })
@@ -179,9 +199,9 @@ impl LocalShops {
     }
 }
 
-/// Where people are sent back to who grant access to their ad account: the command line, or the dashboard.
-fn redirects(config: &Config) -> anyhow::Result<Vec<String>> {
-    let dashboard = public_url(config, config.dashboard_listen)?.join("integrations/meta/callback")?;
+/// Where people are sent back to who grant access to an ad account or a profile: the command line, or the dashboard.
+fn redirects(config: &Config, what: &str) -> anyhow::Result<Vec<String>> {
+    let dashboard = public_url(config, config.dashboard_listen)?.join(&format!("integrations/{what}/callback"))?;
     Ok(vec![config.integration_redirect_url.clone(), dashboard.into()])
 }
 

@@ -3,28 +3,19 @@
 use std::time::Duration;
 
 use domain::shops::{Secret, ShopError};
-use reqwest::{
-    Method,
-    header::{ACCEPT, CONTENT_TYPE},
-};
-use secrecy::ExposeSecret;
+use reqwest::{Method, header::ACCEPT};
 use serde::{Deserialize, de::DeserializeOwned};
 use time::OffsetDateTime;
-use url::{Url, form_urlencoded::Serializer};
 
-use super::{SCOPE, wire::Page};
+use super::SCOPE;
 use crate::{
-    graph::{ErrorBody, LONGEST_STOP, STOP, STOP_AT, usage},
+    graph::{LONGEST_STOP, Page, STOP, STOP_AT, login::Login, refusal, refused, usage},
     shops::{
-        AppCredentials,
         budget::{Budgets, Rate},
-        http::{Answer, Http, send},
-        signature,
+        http::{Answer, send},
     },
 };
 
-/// The version of the API: one is good for about a year.
-pub const VERSION: &str = "v25.0";
 /// What is asked of an ad account at most; the platform's own limits, which its answers tell, are lower in the long run.
 const RATE: Rate = Rate { cap: 50.0, restore: 5.0 };
 /// How often a call is tried that the platform answers with "too many".
@@ -32,9 +23,7 @@ const TRIES: usize = 5;
 
 #[derive(Debug)]
 pub(super) struct Api {
-    http: Http,
-    base: Url,
-    app: AppCredentials,
+    login: Login,
     budgets: Budgets,
 }
 
@@ -46,25 +35,15 @@ pub(super) struct Caller<'a> {
 }
 
 impl Api {
-    pub fn new(base: Url, app: AppCredentials) -> Result<Self, ShopError> {
-        let http = Http::new(concat!("business-analytics-service/", env!("CARGO_PKG_VERSION")))?;
-        Ok(Self { http, base: base.join(VERSION).map_err(|_| no_path())?, app, budgets: Budgets::new(RATE) })
+    pub fn new(login: Login) -> Self {
+        Self { login, budgets: Budgets::new(RATE) }
     }
 
-    pub fn app(&self) -> &AppCredentials {
-        &self.app
-    }
-
-    fn url(&self, path: &[&str]) -> Result<Url, ShopError> {
-        let mut url = self.base.clone();
-        url.path_segments_mut().map_err(|()| no_path())?.extend(path);
-        Ok(url)
+    pub fn login(&self) -> &Login {
+        &self.login
     }
 
     /// Makes a call, and again after a pause that the platform asks for, if it is short.
-    ///
-    /// The proof shows that the caller has the app's secret beside the token, which an app can demand
-    /// (<https://developers.facebook.com/docs/facebook-login/security#proof>).
     pub async fn call(
         &self,
         caller: &Caller<'_>,
@@ -72,12 +51,12 @@ impl Api {
         path: &[&str],
         query: &[(&str, &str)],
     ) -> Result<Answer, ShopError> {
-        let mut url = self.url(path)?;
-        let proof = hex::encode(signature::sign(&self.app.client_secret, caller.token.expose().as_bytes()));
+        let mut url = self.login.url(path);
+        let proof = self.login.proof(caller.token);
         url.query_pairs_mut().extend_pairs(query).append_pair("appsecret_proof", &proof);
         for _ in 0..TRIES {
             self.budgets.take(caller.account, 1.0).await?;
-            let request = self.http.request(method.clone(), url.clone()).bearer_auth(caller.token.expose());
+            let request = self.login.http().request(method.clone(), url.clone()).bearer_auth(caller.token.expose());
             let answer = send(request.header(ACCEPT, "application/json")).await?;
             let pause = pause_of(&answer);
             if answer.status.is_success() {
@@ -120,20 +99,6 @@ impl Api {
             }
         }
     }
-
-    /// Asks for a token. Unverified: that it is given for a form as well as for a query, which would stand in logs.
-    pub async fn token(&self, form: &[(&str, &str)]) -> Result<Answer, ShopError> {
-        let AppCredentials { client_id, client_secret, previous_secret: _ } = &self.app;
-        let own = [("client_id", client_id.as_str()), ("client_secret", client_secret.expose_secret())];
-        let body = Serializer::new(String::new()).extend_pairs(form.iter().chain(&own).copied()).finish();
-        let request = self.http.request(Method::POST, self.url(&["oauth", "access_token"])?);
-        let answer = send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)).await?;
-        if answer.status.is_success() { Ok(answer) } else { Err(error_of(&answer)) }
-    }
-}
-
-fn no_path() -> ShopError {
-    ShopError::Rejected("the address takes no path".to_owned())
 }
 
 /// `X-Ad-Account-Usage`: the share in percent, and in how many seconds nothing of it is used.
@@ -157,21 +122,15 @@ fn pause_of(answer: &Answer) -> Option<Duration> {
 
 /// What the codes of the API mean.
 fn error_of(answer: &Answer) -> ShopError {
-    let Ok(ErrorBody { error }) = answer.json::<ErrorBody>() else {
-        let said = format!("it answered with {}", answer.status.as_u16());
-        return if answer.status.is_server_error() { ShopError::Unavailable(said) } else { ShopError::Rejected(said) };
+    let error = match refusal(answer) {
+        Ok(error) => error,
+        Err(unreadable) => return unreadable,
     };
     match (error.code, error.error_subcode) {
-        (102 | 190, _) => ShopError::Unauthorized,
-        (4 | 17 | 32 | 613 | 80_000 | 80_003 | 80_004, _) => ShopError::Throttled(OffsetDateTime::now_utc() + STOP),
         (100, Some(1_487_534)) => ShopError::TooMany,
         // Unverified: that this is told with code 1 as well.
         (1, _) if error.message.starts_with("Please reduce the amount of data") => ShopError::TooMany,
-        // An object that is gone, or that the token may not see.
-        (100, Some(33)) | (803, _) => ShopError::NotFound,
-        (10 | 200..=299, _) => ShopError::MissingScope(SCOPE.to_owned()),
-        (1 | 2, _) => ShopError::Unavailable(format!("code {}", error.code)),
-        (code, subcode) => ShopError::Rejected(format!("code {code}, subcode {}", subcode.unwrap_or_default())),
+        _ => refused(&error, SCOPE),
     }
 }
 
