@@ -141,9 +141,10 @@ fn pattern_of(patterns: &[&'static str], address: &str) -> Option<&'static str> 
     patterns.iter().copied().find(|pattern| fits(pattern, path))
 }
 
-/// The first leads on to a connection when a platform has sent its owner back here, and is no page otherwise; the second is a file
-/// that a worker makes when it is asked for.
-const OUT_OF_REACH: [&str; 2] = ["/integrations/{provider}/callback", "/settings/export/{id}"];
+/// The first two lead on to a connection when a platform has sent its owner back here, and are no page otherwise; the third is a
+/// file that a worker makes when it is asked for.
+const OUT_OF_REACH: [&str; 3] =
+    ["/integrations/{provider}/callback", "/integrations/profiles/callback", "/settings/export/{id}"];
 
 /// Fails for a pattern of which no page was found, though there is something for every page to show.
 pub fn assert_complete(found: &[Page], of_members: bool) {

@@ -18,6 +18,7 @@ mod panels;
 mod second_factor;
 mod sessions;
 mod shops;
+mod social_profiles;
 mod visits;
 mod votes;
 mod webhooks;
@@ -141,6 +142,10 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/integrations", ANY),
     ("POST", "/integrations/shopify/connect", CHANGES),
     ("GET", "/integrations/shopify/callback?code=of-a-query&state=none", CHANGES),
+    ("POST", "/integrations/profiles/connect", CHANGES),
+    ("GET", "/integrations/profiles/callback?code=of-a-query&state=none", CHANGES),
+    ("GET", "/integrations/profiles/1", ANY),
+    ("POST", "/integrations/profiles/1/disconnect", CHANGES),
     ("GET", "/integrations/1", ANY),
     ("POST", "/integrations/1/sync", CHANGES),
     ("POST", "/integrations/1/disconnect", CHANGES),

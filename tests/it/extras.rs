@@ -113,8 +113,11 @@ impl Owner<'_> {
         [deliveries.swap_remove(0), format!("/webhooks/{id}/replay?from=2020-01-01&to=2099-01-01&which=all")]
     }
 
-    /// A template with a version in use and a draft, and a conversation that the bot would answer with it.
+    /// A profile, a template with a version in use and a draft, and a conversation that the bot would answer with it.
     async fn conversation(&self, name: &str) -> [String; 2] {
+        let profile = "INSERT INTO social_accounts (account_id, channel, external_id, handle, connected_at)
+            VALUES ($1, 'instagram', '17841400000000009', $2, now())";
+        self.sql.execute(profile, &[&self.account, &name]).await.unwrap();
         let limits = "threshold=0.95&per_user_day=3&per_post_hour=30&per_account_hour=60&auto=price_question";
         let set = format!("mode=approve&{limits}&opt_out_words={name}&mon=09:00-13:00,15:00-19:00");
         assert_eq!(self.post("/conversations/settings", &set).await.status(), 303);

@@ -32,6 +32,7 @@ mod reruns;
 mod risks;
 mod service;
 mod shops;
+mod social_profiles;
 mod status_pages;
 mod tenants;
 mod walk;

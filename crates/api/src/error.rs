@@ -69,6 +69,8 @@ codes! {
     ProviderNotConfigured 409 "provider_not_configured" "No shop of this platform can be connected to this service.";
     CurrencyMismatch 409 "currency_mismatch" "The shop has another currency than the account.";
     ShopAlreadyConnected 409 "shop_already_connected" "The account has a shop of this platform, or the shop is connected elsewhere.";
+    ProfileAlreadyConnected 409 "profile_already_connected" "The profile is connected to another account.";
+    ProfileRequired 409 "profile_required" "Who agreed reaches several profiles. Begin again, and name one.";
     InvalidTransition 409 "invalid_transition" "The resource is not in a state that allows this.";
     PayloadTooLarge 413 "payload_too_large" "The body is larger than 64 KiB.";
     UnsupportedMediaType 415 "unsupported_media_type" "Send the body as JSON, not compressed, with the header Content-Type: application/json.";

@@ -87,6 +87,8 @@ types! {
     ShownName => incidents::Shown::NAMES;
     IncidentSeverityName => incidents::Severity::NAMES;
     ChannelName => social::Channel::NAMES;
+    /// What profiles are connected on by granting access.
+    ProfileChannelName => &["instagram", "facebook"];
     ConversationStatusName => social::Status::NAMES;
     HandlingName => social::Handling::NAMES;
     CommentCategoryName => social::Category::NAMES;
@@ -167,6 +169,8 @@ schemas! {
     hold_reason => social::Reason::NAMES;
     // Null where none was asked for, or its answer does not count.
     vote_verdict => social::votes::Verdict::NAMES;
+    // Null while it is connected.
+    profile_end_reason => social::profiles::EndReason::NAMES;
 }
 
 schemas! {
@@ -219,6 +223,7 @@ schemas! {
     incident_severity => incidents::Severity::NAMES;
     incident_status => incidents::Status::NAMES;
     channel => social::Channel::NAMES;
+    profile_status => social::profiles::ProfileStatus::NAMES;
     conversation_status => social::Status::NAMES;
     handling => social::Handling::NAMES;
     message_direction => social::Direction::NAMES;

@@ -1,7 +1,7 @@
 //! The variable parts of paths.
 
 use actix_web::HttpRequest;
-use domain::{DeliveryId, IntegrationId, SubscriptionId, accounts::Platform};
+use domain::{DeliveryId, IntegrationId, SocialAccountId, SubscriptionId, accounts::Platform};
 use uuid::Uuid;
 
 use crate::error::{ApiError, Code};
@@ -18,6 +18,15 @@ pub fn integration(request: &HttpRequest) -> Result<IntegrationId, ApiError> {
 
 pub fn no_integration() -> ApiError {
     ApiError::new(Code::NotFound).message("There is no such connection.")
+}
+
+/// The number of a profile. Anything else is the number of none: 404.
+pub fn profile(request: &HttpRequest) -> Result<SocialAccountId, ApiError> {
+    number(request, "id").ok_or_else(no_profile)
+}
+
+pub fn no_profile() -> ApiError {
+    ApiError::new(Code::NotFound).message("There is no such profile.")
 }
 
 /// The platform that the path names.

@@ -7,6 +7,7 @@ use std::{
 
 use app::{
     shops::{Connectors, Ports, connect::ConnectService},
+    social::profiles::{ProfileNetworks, ProfileService},
     status::StatusPages,
 };
 use domain::{
@@ -41,7 +42,11 @@ use domain::{
         tokens::TokenStore,
     },
     social::{
-        channels::SocialInbox, conversations::ConversationStore, replies::HookLog, settings::SettingsStore,
+        channels::SocialInbox,
+        conversations::ConversationStore,
+        profiles::ProfileConnections,
+        replies::{HookLog, ProfileStore},
+        settings::SettingsStore,
         templates::TemplateStore,
     },
     tracking::{EventStore, Geolocator},
@@ -105,6 +110,8 @@ pub struct State {
     pub social_app: Option<Arc<dyn SocialInbox>>,
     /// Where those hooks go.
     pub social_hooks: Arc<dyn HookLog>,
+    /// What profiles are connected with.
+    pub profiles: ProfileService,
     pub geolocator: Arc<dyn Geolocator>,
     pub sealer: Arc<dyn Sealer>,
     pub limiter: Arc<dyn RateLimiter>,
@@ -133,6 +140,8 @@ pub struct Parts {
     pub events: Arc<dyn EventStore>,
     /// The app that networks send hooks to.
     pub social_app: Option<Arc<dyn SocialInbox>>,
+    /// The networks that profiles can be connected on.
+    pub social_networks: Option<ProfileNetworks>,
     pub geolocator: Arc<dyn Geolocator>,
     pub sealer: Arc<dyn Sealer>,
     pub limiter: Arc<dyn RateLimiter>,
@@ -148,6 +157,7 @@ impl State {
         S: IntegrationStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + InsightStore + AnomalyStore,
         S: AccountStore + AuthorizationStore + ConnectionStore + TokenStore + SyncStore + SyncRunStore + Inbox,
         S: AnswerStore + ConversationStore + TemplateStore + SettingsStore + HookLog,
+        S: ProfileConnections + ProfileStore,
         S: MetricDayStore
             + ProfitStore
             + InventoryStore
@@ -172,6 +182,7 @@ impl State {
             vote_price,
             events,
             social_app,
+            social_networks,
             geolocator,
             sealer,
             limiter,
@@ -179,6 +190,13 @@ impl State {
             settings,
         } = parts;
         let shops = Ports::of(store, connectors, sealer.clone(), Arc::new(clock));
+        let profiles = ProfileService {
+            ports: shops.clone(),
+            connections: store.clone(),
+            profiles: store.clone(),
+            networks: social_networks,
+            redirect_uri: redirect_uri.clone(),
+        };
         Self {
             keys,
             health: store.clone(),
@@ -219,6 +237,7 @@ impl State {
             social_settings: store.clone(),
             social_app,
             social_hooks: store.clone(),
+            profiles,
             geolocator,
             sealer,
             limiter,

@@ -3,6 +3,7 @@
 //! Connectors translate ([`domain::shops`]); everything that an account is concerned with is decided here, once for all
 //! platforms.
 
+pub(crate) mod authorizations;
 pub mod connect;
 mod copies;
 mod documents;
@@ -11,7 +12,7 @@ pub mod inbox;
 pub mod receive;
 pub mod sync;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod tokens;
 mod turn;
 mod unknown_orders;
@@ -137,7 +138,7 @@ impl Ports {
         }
     }
 
-    fn now(&self) -> OffsetDateTime {
+    pub(crate) fn now(&self) -> OffsetDateTime {
         (self.clock)()
     }
 

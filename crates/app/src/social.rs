@@ -2,6 +2,7 @@
 //! polled. Beside it a language model is asked for its vote where an account wants that.
 
 mod deliver;
+pub mod profiles;
 mod votes;
 
 pub use votes::Voter;
@@ -17,6 +18,7 @@ use domain::{
         Channel, Classified, Decision, Situation, Tongue,
         channels::{ChannelError, Profile, SocialInbox, SocialReplies},
         classify, decide,
+        profiles::{SUBSCRIBE_AGAIN, SUBSCRIBE_EVERY},
         replies::{HookLog, Intake, ProfileStore, ReplyQueue, SocialAccount, Undecided, token_binding},
         votes::{Counted, Vote, VoteStore},
     },
@@ -254,6 +256,7 @@ impl SocialWorker {
             return Ok(());
         }
         let Opened::Open(way) = self.opened(&account).await? else { return Ok(()) };
+        self.subscribe(&way).await?;
         let since = account.last_poll_at.map_or(now - POLL_FIRST, |last| last - POLL_OVERLAP);
         match within(POLL_WITHIN, way.network.changes(&way.profile, since)).await {
             Ok(changes) => {
@@ -281,26 +284,28 @@ impl SocialWorker {
                     return Ok(Opened::Waits);
                 }
             },
-            None => match self.own_token(account) {
+            None => match own_token(&*self.sealer, account) {
                 Some(token) => (token, None),
                 None => return Ok(Opened::Ended),
             },
         };
-        let profile = Profile {
-            channel: account.channel,
-            external_id: account.external_id.clone(),
-            app_scoped_id: account.app_scoped_id.clone(),
-            handle: account.handle.clone(),
-            token,
-        };
+        let profile = with_token(account, token);
         Ok(Opened::Open(Way { account, network, profile, generation }))
     }
 
-    fn own_token(&self, account: &SocialAccount) -> Option<Secret> {
-        let binding = token_binding(account.account, account.id);
-        let token = self.sealer.open(binding, account.sealed_token.as_deref()?);
-        let token = token.inspect_err(|error| tracing::error!(%error, "a profile's token cannot be opened")).ok()?;
-        String::from_utf8(token).ok().map(Secret::new)
+    /// Has the network go on sending hooks: it drops a subscription without a word.
+    async fn subscribe(&self, way: &Way<'_>) -> Result<(), StoreError> {
+        let Way { account, network, profile, generation: _ } = way;
+        let now = self.now();
+        let Some(page) = account.page_to_subscribe(now) else { return Ok(()) };
+        let (is_done, again_at) = match network.subscribe(profile, page).await {
+            Ok(()) => (true, now + SUBSCRIBE_EVERY),
+            Err(error) => {
+                tracing::warn!(%error, profile = account.id.0, "a network does not send hooks of a profile");
+                (false, now + SUBSCRIBE_AGAIN)
+            }
+        };
+        self.profiles.subscribed(account, is_done, again_at, now).await
     }
 
     /// Notes what a failure says about the profile itself.
@@ -339,4 +344,26 @@ impl SocialWorker {
 async fn within<T>(limit: StdDuration, call: impl Future<Output = Result<T, ChannelError>>) -> Result<T, ChannelError> {
     let late = |_| Err(ChannelError::Unavailable("no answer in time".to_owned()));
     timeout(limit, call).await.unwrap_or_else(late)
+}
+
+/// A profile with its own token. `None` where it has none that opens.
+fn opened(sealer: &dyn Sealer, account: &SocialAccount) -> Option<Profile> {
+    Some(with_token(account, own_token(sealer, account)?))
+}
+
+fn with_token(account: &SocialAccount, token: Secret) -> Profile {
+    Profile {
+        channel: account.channel,
+        external_id: account.external_id.clone(),
+        app_scoped_id: account.app_scoped_id.clone(),
+        handle: account.handle.clone(),
+        token,
+    }
+}
+
+fn own_token(sealer: &dyn Sealer, account: &SocialAccount) -> Option<Secret> {
+    let binding = token_binding(account.account, account.id);
+    let token = sealer.open(binding, account.sealed_token.as_deref()?);
+    let token = token.inspect_err(|error| tracing::error!(%error, "a profile's token cannot be opened")).ok()?;
+    String::from_utf8(token).ok().map(Secret::new)
 }

@@ -1,11 +1,17 @@
-//! What all of Meta's Graph API has in common: how it refuses, and how it says what is left of its budgets.
+//! What all of Meta's Graph API has in common: log-ins, lists, how it refuses, and how it says what is left of its budgets.
+
+pub mod login;
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
+use domain::shops::ShopError;
+use serde::{Deserialize, de::IgnoredAny};
 use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 
 use crate::shops::http::Answer;
+
+/// The version of the API: one is good for about a year.
+pub const VERSION: &str = "v25.0";
 
 /// Share of a budget in percent from which no call is made.
 pub const STOP_AT: f64 = 95.0;
@@ -37,6 +43,58 @@ pub struct ErrorDetail {
     pub error_subcode: Option<i64>,
     #[serde(default)]
     pub message: String,
+}
+
+/// What the codes mean that any call can be refused with; `scope` is the permission that the call needs.
+pub fn refused(error: &ErrorDetail, scope: &str) -> ShopError {
+    match (error.code, error.error_subcode) {
+        (102 | 190, _) => ShopError::Unauthorized,
+        (4 | 17 | 32 | 613 | 80_000..=80_009, _) => ShopError::Throttled(OffsetDateTime::now_utc() + STOP),
+        // An object that is gone, or that the token may not see.
+        (100, Some(33)) | (803, _) => ShopError::NotFound,
+        (10 | 200..=299, _) => ShopError::MissingScope(scope.to_owned()),
+        (1 | 2, _) => ShopError::Unavailable(format!("code {}", error.code)),
+        (code, subcode) => ShopError::Rejected(format!("code {code}, subcode {}", subcode.unwrap_or_default())),
+    }
+}
+
+/// How an answer that is no success refuses.
+pub fn refusal(answer: &Answer) -> Result<ErrorDetail, ShopError> {
+    match answer.json::<ErrorBody>() {
+        Ok(ErrorBody { error }) => Ok(error),
+        Err(_) => {
+            let said = format!("it answered with {}", answer.status.as_u16());
+            let is_trouble = answer.status.is_server_error();
+            Err(if is_trouble { ShopError::Unavailable(said) } else { ShopError::Rejected(said) })
+        }
+    }
+}
+
+/// A page of a list.
+#[derive(Debug, Deserialize)]
+pub struct Page<T> {
+    pub data: Vec<T>,
+    paging: Option<Paging>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Paging {
+    cursors: Option<Cursors>,
+    /// The address of the next page, with the token in it.
+    next: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Cursors {
+    after: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// What the next page is asked for with; `None` on the last one.
+    pub fn after(&self) -> Option<String> {
+        let paging = self.paging.as_ref().filter(|paging| paging.next.is_some())?;
+        paging.cursors.as_ref()?.after.clone()
+    }
 }
 
 /// The largest share of a budget that is used up, and the minutes until it is given back.

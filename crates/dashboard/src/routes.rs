@@ -46,6 +46,8 @@ pub const READS: &[&str] = &[
     "/api/v1/reply-templates",
     "/api/v1/reply-templates/{id}",
     "/api/v1/risks",
+    "/api/v1/social/profiles",
+    "/api/v1/social/profiles/{id}",
     "/api/v1/social/settings",
     "/api/v1/usage",
     "/api/v1/webhooks",
@@ -162,6 +164,10 @@ table! {
     GET "/data/{id}/rejects.csv", Access::Member(Act::Look) => pages::upload::rejects;
     POST "/jobs", Access::Member(Act::Change) => pages::data::run_jobs;
     GET "/integrations", Access::Member(Act::Look) => pages::integrations::get;
+    POST "/integrations/profiles/connect", Access::Member(Act::Change) => pages::social_profile_connect::begin;
+    GET "/integrations/profiles/callback", Access::Member(Act::Change) => pages::social_profile_connect::callback;
+    GET "/integrations/profiles/{id}", Access::Member(Act::Look) => pages::social_profile::get;
+    POST "/integrations/profiles/{id}/disconnect", Access::Member(Act::Change) => pages::social_profile::disconnect;
     POST "/integrations/{provider}/connect", Access::Member(Act::Change) => pages::connect::begin;
     GET "/integrations/{provider}/callback", Access::Member(Act::Change) => pages::connect::callback;
     GET "/integrations/{id}", Access::Member(Act::Look) => pages::integration::get;
@@ -264,6 +270,9 @@ mod tests {
         assert_eq!(label(Method::GET, "/api/v1/me"), "unknown");
         assert_eq!(label(Method::GET, "/conversations/settings"), "/conversations/settings");
         assert_eq!(label(Method::POST, "/conversations/settings"), "/conversations/settings");
+        assert_eq!(label(Method::GET, "/integrations/profiles/callback"), "/integrations/profiles/callback");
+        assert_eq!(label(Method::GET, "/integrations/shopify/callback"), "/integrations/{provider}/callback");
+        assert_eq!(label(Method::GET, "/integrations/profiles/7"), "/integrations/profiles/{id}");
         assert_eq!(label(Method::GET, "/conversations/7"), "/conversations/{id}");
     }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ::web::client::Network;
 use app::{
     deliveries::Ports, log_in::LogIn, passwords::Passwords, payments::PaymentService, second_factor::SecondFactors,
-    shops::connect::ConnectService, status::StatusPages,
+    shops::connect::ConnectService, social::profiles::ProfileService, status::StatusPages,
 };
 use domain::{
     accounts::{AccountStore, Mode},
@@ -99,8 +99,9 @@ pub struct State {
     pub uploads: Arc<dyn UploadStore>,
     /// How the service fares.
     pub status: Arc<StatusPages>,
-    /// What shops are connected with.
+    /// What shops are connected with, and profiles.
     pub shops: ConnectService,
+    pub profiles: ProfileService,
     /// Shows the beginning of files.
     pub files: Arc<dyn FileImporter>,
     pub visits: Arc<dyn VisitStore>,
@@ -125,6 +126,7 @@ pub struct Parts {
     pub passwords: Passwords,
     pub outbox: Option<Arc<dyn Outbox>>,
     pub shops: ConnectService,
+    pub profiles: ProfileService,
     pub payments: Option<PaymentService>,
     pub files: Arc<dyn FileImporter>,
     pub deliveries: Ports,
@@ -170,6 +172,7 @@ impl State {
             passwords,
             outbox,
             shops,
+            profiles,
             payments,
             files,
             deliveries,
@@ -234,6 +237,7 @@ impl State {
             uploads: store.clone(),
             status: Arc::new(StatusPages::new(store.clone(), store.clone())),
             shops,
+            profiles,
             files,
             visits: store.clone(),
             webhooks: store.clone(),

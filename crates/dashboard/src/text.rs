@@ -22,13 +22,13 @@ macro_rules! files {
 pub const fn files(language: Language) -> &'static [&'static str] {
     match language {
         Language::English => {
-            files!("en": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "ads", "conversations", "customers", "integrations", "data", "status", "keys", "webhooks", "alerts", "credits", "account")
+            files!("en": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "ads", "conversations", "customers", "integrations", "profiles", "data", "status", "keys", "webhooks", "alerts", "credits", "account")
         }
         Language::Spanish => {
-            files!("es": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "ads", "conversations", "customers", "integrations", "data", "status", "keys", "webhooks", "alerts", "credits", "account")
+            files!("es": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "ads", "conversations", "customers", "integrations", "profiles", "data", "status", "keys", "webhooks", "alerts", "credits", "account")
         }
         Language::BrazilianPortuguese => {
-            files!("pt-BR": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "ads", "conversations", "customers", "integrations", "data", "status", "keys", "webhooks", "alerts", "credits", "account")
+            files!("pt-BR": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "ads", "conversations", "customers", "integrations", "profiles", "data", "status", "keys", "webhooks", "alerts", "credits", "account")
         }
     }
 }

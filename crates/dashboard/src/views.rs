@@ -46,6 +46,7 @@ pub mod rows;
 pub mod search;
 pub mod secret;
 pub mod settings;
+pub mod social_profile;
 pub mod social_settings;
 pub mod status;
 pub mod system;

@@ -29,6 +29,7 @@ use crate::{
         shopify::{Seed, ShopifyStub, ShopifyStubConfig},
         tiendanube::{Tiendanube, TiendanubeArgs},
     },
+    social::{Social, SocialArgs},
 };
 
 /// The service's settings that the fakes need.
@@ -103,6 +104,11 @@ pub enum DevCommand {
         after_help = "What can be done to it stands in crates/devtools/src/shops.rs and ads/google_ads.rs.\n\nExample:\n  api dev google-ads --at 127.0.0.1:8096\n  BAS_GOOGLE_ADS_BASE_URL=http://127.0.0.1:8096 BAS_GOOGLE_ADS_CLIENT_ID=1234 BAS_GOOGLE_ADS_CLIENT_SECRET=dev-secret api up"
     )]
     GoogleAds(GoogleAdsArgs),
+    /// Runs a Graph API for comments, with one person who has a page and an account on Instagram, and grants access at once
+    #[command(
+        after_help = "What can be done to it stands in crates/devtools/src/shops.rs and social.rs.\n\nExample:\n  api dev social --at 127.0.0.1:8097 --notify http://127.0.0.1:8080/hooks/social/meta\n  BAS_META_BASE_URL=http://127.0.0.1:8097/v25.0 BAS_META_APP_ID=1234 BAS_META_APP_SECRET=dev-secret BAS_META_VERIFY_TOKEN=dev-token api up"
+    )]
+    Social(SocialArgs),
 }
 
 #[derive(Debug, Args)]
@@ -250,6 +256,10 @@ pub async fn run(
         }
         DevCommand::GoogleAds(arguments) => {
             let (at, network) = (arguments.at, GoogleAds::new(arguments.config()));
+            serve(at, |listener| network.server(listener), stopped).await
+        }
+        DevCommand::Social(arguments) => {
+            let (at, network) = (arguments.at, Social::new(arguments.config())?);
             serve(at, |listener| network.server(listener), stopped).await
         }
     }

@@ -4,8 +4,10 @@
 pub mod ads;
 pub mod gateway;
 pub mod shops;
+pub mod social;
 
 mod command;
+mod graph;
 mod llm;
 
 pub use command::{DevCommand, Settings, run};

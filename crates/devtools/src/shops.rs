@@ -73,13 +73,18 @@ pub(crate) fn finish(
         status: answer.status().as_u16(),
     });
     if lost.iter().any(|fault| common.faults.take(fault).is_some()) {
-        let broken = futures_util::stream::once(async { Err::<Bytes, _>(error::ErrorInternalServerError("lost")) });
-        return HttpResponse::Ok().streaming(broken);
+        return cut();
     }
     if let Ok(date) = common.clock.http_date().parse() {
         answer.headers_mut().insert(header::DATE, date);
     }
     answer
+}
+
+/// A connection that breaks off.
+pub(crate) fn cut() -> HttpResponse {
+    let broken = futures_util::stream::once(async { Err::<Bytes, _>(error::ErrorInternalServerError("lost")) });
+    HttpResponse::Ok().streaming(broken)
 }
 
 /// A fake platform, as `/_stub` sees it.

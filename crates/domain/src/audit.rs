@@ -60,6 +60,8 @@ text_enum!(
         ShopConnected = "shop_connected",
         ShopSyncRequested = "shop_sync_requested",
         ShopDisconnected = "shop_disconnected",
+        ProfileConnected = "profile_connected",
+        ProfileDisconnected = "profile_disconnected",
         ImportStarted = "import_started",
         UploadDiscarded = "upload_discarded",
         JobsRequested = "jobs_requested",
@@ -138,7 +140,11 @@ impl Action {
             Self::AlertMade | Self::AlertChanged | Self::AlertMuted | Self::AlertUnmuted | Self::AlertDeleted => {
                 Area::Alerts
             }
-            Self::ShopConnected | Self::ShopSyncRequested | Self::ShopDisconnected => Area::Integrations,
+            Self::ShopConnected
+            | Self::ShopSyncRequested
+            | Self::ShopDisconnected
+            | Self::ProfileConnected
+            | Self::ProfileDisconnected => Area::Integrations,
             Self::ImportStarted | Self::UploadDiscarded | Self::JobsRequested => Area::Data,
             Self::AutoTopupChanged | Self::CheckoutOpened => Area::Credits,
             Self::ReplyApproved

@@ -10,6 +10,7 @@ pub mod conversations;
 mod decide;
 mod gate;
 mod lexicon;
+pub mod profiles;
 pub mod replies;
 pub mod settings;
 pub mod templates;

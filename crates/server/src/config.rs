@@ -196,11 +196,14 @@ settings! {
     pub google_ads_manager_id: String = String::new();
     /// A stand-in on this machine instead of Google.
     pub google_ads_base_url: String = String::new();
-    /// The secret of the app at Meta, which signs hooks; without it no hook of Instagram or Facebook is taken.
+    /// The app as Meta knows it, for comments; empty: no profile is connected by granting access.
+    #[serde(deserialize_with = "name_text")]
+    pub meta_app_id: String = String::new();
+    /// The secret of that app, which signs hooks; without it no hook of Instagram or Facebook is taken.
     pub meta_app_secret: Option<SecretString> = None;
     /// The token that the subscription of hooks at Meta is confirmed with.
     pub meta_verify_token: Option<SecretString> = None;
-    /// A stand-in on this machine instead of the Graph API.
+    /// A stand-in on this machine instead of Facebook and its Graph API, with the version: `http://127.0.0.1:8096/v25.0`.
     pub meta_base_url: String = String::new();
     /// Whether the bot may answer comments by itself, for any account: false stops it everywhere.
     pub social_replies: bool = true;

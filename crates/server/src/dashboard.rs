@@ -29,7 +29,7 @@ use crate::{
     mails::Mails,
     random,
     services::SHUTDOWN,
-    shops, uploads,
+    shops, social, uploads,
 };
 
 /// A page asks for a handful of lists at once, so few threads draw many.
@@ -66,11 +66,13 @@ pub fn server(config: &Config, store: &Arc<Store>, needs: Needs<'_>, listener: T
         connections: connections::allowed()? / 10,
         shutdown_timeout: SHUTDOWN,
     };
+    let shops = shops::ports(shops::connectors(config)?, store, keys.clone());
     let parts = Parts {
         sealer: keys.clone(),
         passwords: Passwords::new()?,
         outbox: mails.outbox.clone(),
-        shops: shops::connect_service(config, shops::ports(shops::connectors(config)?, store, keys)),
+        profiles: social::profile_service(config, shops.clone(), store)?,
+        shops: shops::connect_service(config, shops),
         payments,
         files: Arc::new(uploads::files(config, connect)),
         clock: OffsetDateTime::now_utc,

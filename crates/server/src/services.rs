@@ -491,6 +491,7 @@ fn state(
         text_generator,
         events: store.clone(),
         social_app: social::app(config)?,
+        social_networks: social::profile_networks(config)?,
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
         sealer: deliveries.sealer.clone(),
         deliveries,

@@ -6,24 +6,83 @@ use anyhow::Context;
 use app::{
     ai::InsightTextGenerator,
     shops::Ports,
-    social::{Network, SocialWorker, Voter},
+    social::{
+        Network, SocialWorker, Voter,
+        profiles::{ProfileNetworks, ProfileService},
+    },
 };
-use connectors::social::meta::{Meta, MetaHooks};
-use domain::social::channels::{SocialInbox, SocialReplies};
+use connectors::{
+    shops::AppCredentials,
+    social::meta::{Login, LoginConfig, Meta, MetaHooks, VERSION},
+};
+use domain::social::{
+    Channel,
+    channels::{SocialInbox, SocialReplies},
+};
 use store::Store;
 use time::OffsetDateTime;
 use url::Url;
 
 use crate::{ai, config::Config, random};
 
-/// Where the Graph API is.
-const GRAPH_API: &str = "https://graph.facebook.com/v23.0";
+/// Where the Graph API is, and where people grant access.
+const GRAPH_API: &str = "https://graph.facebook.com";
+const FACEBOOK: &str = "https://www.facebook.com";
 
 /// The app that Meta sends hooks to; `None`: there is none.
 pub fn app(config: &Config) -> anyhow::Result<Option<Arc<dyn SocialInbox>>> {
     let Some(secret) = &config.meta_app_secret else { return Ok(None) };
     let token = config.meta_verify_token.as_ref().context("meta_verify_token is not set")?;
     Ok(Some(Arc::new(MetaHooks::new(secret, token))))
+}
+
+/// The app as it calls Meta; `None`: there is none.
+fn login(config: &Config) -> anyhow::Result<Option<Login>> {
+    let Some(secret) = config.meta_app_secret.clone() else { return Ok(None) };
+    let own = config.meta_base_url.trim();
+    let address = |real: &str| -> anyhow::Result<Url> {
+        let text = if own.is_empty() { format!("{real}/{VERSION}") } else { own.to_owned() };
+        text.parse().context("meta_base_url is no address")
+    };
+    let client_id = config.meta_app_id.clone();
+    let app = AppCredentials { client_id, client_secret: secret, previous_secret: None };
+    Ok(Some(Login::new(LoginConfig { app, api_url: address(GRAPH_API)?, login_url: address(FACEBOOK)? })?))
+}
+
+fn is_stand_in(config: &Config) -> bool {
+    !config.meta_base_url.trim().is_empty()
+}
+
+fn networks(login: Login) -> HashMap<Channel, Arc<dyn SocialReplies>> {
+    let networks = Meta::both(login).into_iter().map(|network| {
+        let network: Arc<dyn SocialReplies> = Arc::new(network);
+        (network.channel(), network)
+    });
+    networks.collect()
+}
+
+/// The networks that people connect profiles of; `None` where there is no app that they grant access to.
+pub fn profile_networks(config: &Config) -> anyhow::Result<Option<ProfileNetworks>> {
+    if config.meta_app_id.is_empty() {
+        return Ok(None);
+    }
+    let login = login(config)?.context("meta_app_secret is not set")?;
+    Ok(Some(ProfileNetworks {
+        auth: Arc::new(login.clone()),
+        networks: networks(login),
+        is_stand_in: is_stand_in(config),
+    }))
+}
+
+/// What people connect profiles with.
+pub fn profile_service(config: &Config, ports: Ports, store: &Arc<Store>) -> anyhow::Result<ProfileService> {
+    Ok(ProfileService {
+        ports,
+        connections: store.clone(),
+        profiles: store.clone(),
+        networks: profile_networks(config)?,
+        redirect_uri: config.integration_redirect_url.clone(),
+    })
 }
 
 /// The worker behind conversations, which asks the model that also words insights; `None` where there is no network.
@@ -34,15 +93,10 @@ pub fn worker(
     shops: Ports,
 ) -> anyhow::Result<Option<SocialWorker>> {
     let inbox = app(config)?;
-    let mut networks = HashMap::new();
-    if inbox.is_some() {
-        let own = config.meta_base_url.trim();
-        let base: Url = if own.is_empty() { GRAPH_API } else { own }.parse().context("meta_base_url is no address")?;
-        for network in Meta::both(base)? {
-            let replies: Arc<dyn SocialReplies> = Arc::new(network);
-            networks.insert(replies.channel(), Network { replies, is_stand_in: !own.is_empty() });
-        }
-    }
+    let is_stand_in = is_stand_in(config);
+    let of_meta = login(config)?.map(networks).unwrap_or_default().into_iter();
+    let mut networks: HashMap<_, _> =
+        of_meta.map(|(channel, replies)| (channel, Network { replies, is_stand_in })).collect();
     for connector in shops.connectors.iter() {
         if let Some(replies) = connector.replies.clone() {
             networks.insert(replies.channel(), Network { replies, is_stand_in: connector.is_stand_in });

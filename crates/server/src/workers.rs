@@ -63,6 +63,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         vote_price: state.vote_price,
         events: Arc::new(events),
         social_app: state.social_app,
+        social_networks: state.profiles.networks,
         geolocator: state.geolocator,
         sealer: state.sealer,
         limiter: state.limiter,

@@ -395,6 +395,7 @@ diesel::table! {
         sealed_verifier -> Bytea,
         expires_at -> Timestamptz,
         session_id -> Nullable<BigInt>,
+        channel -> Nullable<Text>,
     }
 }
 
@@ -1365,6 +1366,12 @@ diesel::table! {
         poll_due_at -> Nullable<Timestamptz>,
         blocked_until -> Nullable<Timestamptz>,
         integration_id -> Nullable<BigInt>,
+        scopes -> Nullable<Array<Text>>,
+        missing_scopes -> Nullable<Array<Text>>,
+        page_id -> Nullable<Text>,
+        subscribed_at -> Nullable<Timestamptz>,
+        subscribe_due_at -> Nullable<Timestamptz>,
+        end_reason -> Nullable<Text>,
     }
 }
 

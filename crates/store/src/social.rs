@@ -3,6 +3,7 @@
 mod conversations;
 mod hooks;
 mod intake;
+mod profile_connections;
 mod queue;
 mod settings;
 mod templates;

@@ -61,6 +61,12 @@ pub struct BegunBody {
     warnings: Warnings,
 }
 
+impl BegunBody {
+    pub(super) fn new(Begun { url, state_expires_at }: Begun, warnings: Warnings) -> Self {
+        Self { url, state_expires_at: instant(state_expires_at), api_version: API_VERSION, warnings }
+    }
+}
+
 /// Begin connecting a shop.
 ///
 /// Gives the address at which the shop's owner grants access. The platform then redirects to the address that is registered
@@ -83,13 +89,7 @@ pub async fn authorize(
     let (NewAuthorization { shop }, key, warnings) = body.into_parts(query.warnings);
     let (owner, random) = (owner(&caller), Randomness { state: random()?, verifier: random()? });
     let work = async move { state.shops.authorize(&owner, provider, shop.as_deref(), random, key).await };
-    written(work, |Begun { url, state_expires_at }| BegunBody {
-        url,
-        state_expires_at: instant(state_expires_at),
-        api_version: API_VERSION,
-        warnings,
-    })
-    .await
+    written(work, |begun| BegunBody::new(begun, warnings)).await
 }
 
 /// What the platform sent the owner back with.
@@ -99,7 +99,7 @@ pub struct AuthorizationAnswer {
     /// The query of the redirect, as it came, at most 8192 bytes.
     #[validate(length(min = 1, max = 8192, message = "must have 1 to 8192 characters"))]
     #[schema(min_length = 1, max_length = 8192, example = "code=0907a61c0c8d55e9&state=Xk3…")]
-    query: String,
+    pub(super) query: String,
 }
 
 impl Input for AuthorizationAnswer {}
@@ -136,11 +136,11 @@ pub async fn complete(
     .await
 }
 
-fn owner(caller: &Caller) -> Owner {
+pub(super) fn owner(caller: &Caller) -> Owner {
     Owner { account: caller.account(), by: Initiator { user: caller.user().clone(), session: None } }
 }
 
-fn random() -> Result<[u8; 32], ApiError> {
+pub(super) fn random() -> Result<[u8; 32], ApiError> {
     let mut random = [0; 32];
     SystemRandom::new().fill(&mut random).map_err(|error| ApiError::internal(&error))?;
     Ok(random)
@@ -199,7 +199,7 @@ impl From<CompleteFailure> for ApiError {
 }
 
 /// What the platform made of it.
-fn refused(error: &CompleteError) -> ApiError {
+pub(super) fn refused(error: &CompleteError) -> ApiError {
     let code = match error {
         CompleteError::Shop(ShopError::Throttled(_) | ShopError::Unavailable(_) | ShopError::Malformed(_)) => {
             Code::ProviderUnavailable

@@ -166,7 +166,7 @@ pub struct DoneBody {
 }
 
 impl DoneBody {
-    const fn new(warnings: Warnings) -> Self {
+    pub(super) const fn new(warnings: Warnings) -> Self {
         Self { ok: true, api_version: API_VERSION, warnings }
     }
 }

@@ -30,6 +30,8 @@ mod risks;
 mod segments;
 mod shop_hooks;
 mod social_hooks;
+mod social_profile_connect;
+mod social_profiles;
 mod social_settings;
 pub mod status;
 mod track;
@@ -125,5 +127,10 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         reply_templates::delete,
         social_settings::get,
         social_settings::put,
+        social_profiles::list,
+        social_profile_connect::authorize,
+        social_profile_connect::complete,
+        social_profiles::get,
+        social_profiles::disconnect,
     ])
 });

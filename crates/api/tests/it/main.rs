@@ -22,6 +22,7 @@ mod pages;
 mod robustness;
 mod service;
 mod shop_hooks;
+mod social_profiles;
 mod track;
 mod track_batch;
 mod uptime;

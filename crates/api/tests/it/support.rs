@@ -12,6 +12,7 @@ use app::{
     ai::InsightTextGenerator,
     deliveries::Ports,
     shops::{self, Connectors, connect::ConnectService},
+    social::profiles::ProfileService,
     status::StatusPages,
 };
 use domain::{
@@ -48,7 +49,10 @@ use domain::{
         tokens::MockTokenStore,
     },
     social::{
-        conversations::MockConversationStore, replies::MockHookLog, settings::MockSettingsStore,
+        conversations::MockConversationStore,
+        profiles::MockProfileConnections,
+        replies::{MockHookLog, MockProfileStore},
+        settings::MockSettingsStore,
         templates::MockTemplateStore,
     },
     tracking::{Geolocator, Location, MockEventStore},
@@ -235,6 +239,13 @@ pub fn state() -> State {
         social_settings: Arc::new(MockSettingsStore::new()),
         social_app: None,
         social_hooks: Arc::new(MockHookLog::new()),
+        profiles: ProfileService {
+            ports: shop_ports(),
+            connections: Arc::new(MockProfileConnections::new()),
+            profiles: Arc::new(MockProfileStore::new()),
+            networks: None,
+            redirect_uri: "https://dashboard.example/callback".to_owned(),
+        },
         geolocator: Arc::new(Atlas),
         sealer: Arc::new(MockSealer::new()),
         limiter: Arc::new(InMemory::default()),

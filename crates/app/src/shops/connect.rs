@@ -1,12 +1,7 @@
 //! Connecting a shop, and disconnecting it.
-//!
-//! An authorization is begun by a user of an account, and only that user completes it, in the same session of the dashboard
-//! if it was begun in one: otherwise an attacker could send an owner a link whose end is a connection of the owner's shop to
-//! the attacker's account (login CSRF, RFC 6749, section 10.12).
 
 use std::time::Duration;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
     AccountId, IntegrationId, StoreError,
     accounts::{Account, Platform},
@@ -16,21 +11,21 @@ use domain::{
     integrations::{BuyerData, Integration, RevokeReason},
     sealing::SealError,
     shops::{
-        Access, Authorization, AuthorizeError, Callback, CompleteError, Grant, Secret, ShopError, ShopInfo,
-        authorizations::{Initiator, PendingAuthorization, STATE_LIFETIME, StateHash, url_binding, verifier_binding},
+        Access, Authorization, Callback, CompleteError, Grant, ShopError, ShopInfo,
+        authorizations::StateHash,
         connections::{ConnectError, Description, NewConnection, Revocation, Revoked},
     },
 };
-use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
-use url::form_urlencoded;
 
-use super::{Connector, NotConfigured, Ports, tokens};
+pub use super::authorizations::{AuthorizeFailure, Begun, Owner, Randomness};
+use super::{
+    Connector, NotConfigured, Ports,
+    authorizations::{callback, state_of},
+    tokens,
+};
 
-/// Bytes of a callback's query.
-pub const MAX_QUERY: usize = 8_192;
 /// How long the platform has to take the permission back.
 const REVOKED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -40,52 +35,6 @@ pub struct ConnectService {
     pub ports: Ports,
     /// Where platforms send owners back to, as it is registered with each app.
     pub redirect_uri: String,
-}
-
-/// For whom a shop is connected.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
-    pub account: AccountId,
-    pub by: Initiator,
-}
-
-/// Random bytes of a new authorization.
-pub struct Randomness {
-    pub state: [u8; 32],
-    /// Of the code verifier of PKCE.
-    pub verifier: [u8; 32],
-}
-
-/// An authorization that was begun.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Begun {
-    /// Where the owner grants access.
-    pub url: String,
-    pub state_expires_at: OffsetDateTime,
-}
-
-/// An authorization that was begun under an idempotency key, as it is kept: its address, sealed, and what that is bound to.
-#[derive(Serialize, Deserialize)]
-struct KeptBegun {
-    row: i64,
-    sealed_url: Vec<u8>,
-    #[serde(with = "time::serde::timestamp::nanoseconds")]
-    state_expires_at: OffsetDateTime,
-}
-
-/// Why an authorization was not begun.
-#[derive(Debug, thiserror::Error)]
-pub enum AuthorizeFailure {
-    #[error(transparent)]
-    NotConfigured(#[from] NotConfigured),
-    #[error(transparent)]
-    Refused(#[from] AuthorizeError),
-    #[error(transparent)]
-    Idempotency(#[from] IdempotencyError),
-    #[error(transparent)]
-    Seal(#[from] SealError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }
 
 /// Why no connection was made.
@@ -145,39 +94,7 @@ impl ConnectService {
         random: Randomness,
         key: Option<IdempotencyKey>,
     ) -> Result<Idempotent<Begun>, AuthorizeFailure> {
-        let account = owner.account;
-        let Some(key) = key else {
-            let (begun, _) = self.begun(owner, provider, shop, random).await?;
-            return Ok(Idempotent { value: begun, replayed: false });
-        };
-        if let Some(answer) = self.ports.answers.claim(account, &key, self.ports.now()).await? {
-            let kept = serde_json::from_value(answer).map_err(|_| IdempotencyError::Superseded)?;
-            return Ok(Idempotent { value: self.opened(account, kept)?, replayed: true });
-        }
-        match self.begun(owner, provider, shop, random).await {
-            Ok((value, hash)) => {
-                let answer = self.kept(account, &value, hash)?;
-                self.ports.answers.answered(account, &key, answer, self.ports.now()).await?;
-                Ok(Idempotent { value, replayed: false })
-            }
-            Err(refused) => {
-                self.ports.answers.failed(account, &key).await?;
-                Err(refused)
-            }
-        }
-    }
-
-    fn kept(&self, account: AccountId, begun: &Begun, hash: StateHash) -> Result<serde_json::Value, AuthorizeFailure> {
-        let row = hash.row();
-        let sealed_url = self.ports.sealer.seal(url_binding(account, row), begun.url.as_bytes())?;
-        let kept = KeptBegun { row, sealed_url, state_expires_at: begun.state_expires_at };
-        Ok(serde_json::to_value(kept).map_err(|error| StoreError::Internal(error.into()))?)
-    }
-
-    fn opened(&self, account: AccountId, kept: KeptBegun) -> Result<Begun, AuthorizeFailure> {
-        let KeptBegun { row, sealed_url, state_expires_at } = kept;
-        let url = self.ports.sealer.open(url_binding(account, row), &sealed_url)?;
-        Ok(Begun { url: String::from_utf8(url).map_err(|_| SealError::Forged)?, state_expires_at })
+        self.ports.begun_once(owner.account, key, self.begun(owner, provider, shop, random)).await
     }
 
     async fn begun(
@@ -187,29 +104,12 @@ impl ConnectService {
         shop: Option<&str>,
         random: Randomness,
     ) -> Result<(Begun, StateHash), AuthorizeFailure> {
-        let (account, now) = (self.account(owner.account).await?, self.ports.now());
+        let account = self.ports.account(owner.account).await?;
         let auth = &self.ports.connectors.for_mode(provider, account.mode)?.auth;
-        let authorization = Authorization {
-            state: Secret::new(URL_SAFE_NO_PAD.encode(random.state)),
-            redirect_uri: self.redirect_uri.clone(),
-            shop: auth.shop_name(shop)?,
-            verifier: Secret::new(URL_SAFE_NO_PAD.encode(random.verifier)),
-            country: country(&account),
-        };
+        let (redirect_uri, shop) = (self.redirect_uri.clone(), auth.shop_name(shop)?);
+        let authorization = random.authorization(redirect_uri, shop, country(&account));
         let url = auth.authorize_url(&authorization)?;
-        let hash = StateHash::of(&authorization.state);
-        let binding = verifier_binding(owner.account, hash.row());
-        let state_expires_at = now + STATE_LIFETIME;
-        let pending = PendingAuthorization {
-            by: owner.by.clone(),
-            provider,
-            shop: authorization.shop,
-            redirect_uri: authorization.redirect_uri,
-            sealed_verifier: self.ports.sealer.seal(binding, authorization.verifier.expose().as_bytes())?,
-            expires_at: state_expires_at,
-        };
-        self.ports.authorizations.begin(owner.account, hash, pending, now).await?;
-        Ok((Begun { url, state_expires_at }, hash))
+        self.ports.begin(owner, provider, None, authorization, url).await
     }
 
     /// Makes the connection that the query of a callback stands for, if the owner began it; under a key once.
@@ -224,19 +124,9 @@ impl ConnectService {
         key: Option<IdempotencyKey>,
         note: Option<Entry>,
     ) -> Result<Idempotent<Integration>, CompleteFailure> {
-        let answers = &self.ports.answers;
-        if let Some(key) = &key
-            && let Some(answer) = answers.claim(owner.account, key, self.ports.now()).await?
-        {
-            let value = serde_json::from_value(answer).map_err(|_| IdempotencyError::Superseded)?;
-            return Ok(Idempotent { value, replayed: true });
-        }
         let span = tracing::error_span!("connect_shop", account_id = owner.account.0, %provider);
-        let made = self.completed(owner, provider, query, key.clone(), note).instrument(span).await;
-        if let (Err(_), Some(key)) = (&made, &key) {
-            answers.failed(owner.account, key).await?;
-        }
-        Ok(Idempotent { value: made?, replayed: false })
+        let work = self.completed(owner, provider, query, key.clone(), note).instrument(span);
+        self.ports.completed_once(owner.account, key.as_ref(), work).await
     }
 
     async fn completed(
@@ -247,7 +137,7 @@ impl ConnectService {
         key: Option<IdempotencyKey>,
         note: Option<Entry>,
     ) -> Result<Integration, CompleteFailure> {
-        let account = self.account(owner.account).await?;
+        let account = self.ports.account(owner.account).await?;
         let connector = self.ports.connectors.for_mode(provider, account.mode)?;
         let callback = callback(query);
         let authorization = self.taken(owner, provider, &callback, country(&account)).await?;
@@ -281,20 +171,11 @@ impl ConnectService {
         callback: &Callback,
         country: Option<CountryCode>,
     ) -> Result<Authorization, CompleteFailure> {
-        let state = callback.one("state").ok_or(CompleteFailure::InvalidState)?;
-        let state = Secret::new(state.to_owned());
-        let (hash, now) = (StateHash::of(&state), self.ports.now());
+        let (state, hash) = state_of(callback).ok_or(CompleteFailure::InvalidState)?;
+        let now = self.ports.now();
         let pending = self.ports.authorizations.take(owner.account, &owner.by, provider, hash, now).await?;
         let pending = pending.ok_or(CompleteFailure::InvalidState)?;
-        let verifier = self.ports.sealer.open(verifier_binding(owner.account, hash.row()), &pending.sealed_verifier)?;
-        let verifier = String::from_utf8(verifier).map_err(|_| SealError::Forged)?;
-        Ok(Authorization {
-            state,
-            redirect_uri: pending.redirect_uri,
-            shop: pending.shop,
-            verifier: Secret::new(verifier),
-            country,
-        })
+        Ok(self.ports.begun_before(owner.account, state, pending, country)?)
     }
 
     /// Gives the permission back to the platform, as far as that can be done, and forgets it here. False when the account has
@@ -336,11 +217,6 @@ impl ConnectService {
         let known = self.ports.integrations.find(account, id).await?;
         Ok(if known.is_some() { Asked::Ended } else { Asked::Unknown })
     }
-
-    async fn account(&self, id: AccountId) -> Result<Account, StoreError> {
-        let found = self.ports.accounts.find(id).await?;
-        found.ok_or_else(|| StoreError::Internal("there is no such account".into()))
-    }
 }
 
 /// The shop that was granted access to. Its name is not known before.
@@ -367,27 +243,4 @@ pub(super) fn description(info: &ShopInfo, scopes: Vec<String>) -> Description {
 /// The country whose site of a platform the owner knows.
 fn country(account: &Account) -> Option<CountryCode> {
     account.holiday_country.or(account.locale.region)
-}
-
-/// A callback's query, decoded. One that is longer than any platform's is none.
-fn callback(query: &str) -> Callback {
-    let query = query.strip_prefix('?').unwrap_or(query);
-    if query.len() > MAX_QUERY {
-        return Callback(Vec::new());
-    }
-    let pairs = form_urlencoded::parse(query.as_bytes());
-    Callback(pairs.map(|(name, value)| (name.into_owned(), Secret::new(value.into_owned()))).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_query_is_decoded_in_its_order_and_a_long_one_is_none() {
-        let read = callback("?code=a%2Bb+c&state=s&code=2");
-        let names: Vec<_> = read.0.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
-        assert_eq!(names, [("code", "a+b c"), ("state", "s"), ("code", "2")]);
-        assert_eq!(callback(&"a".repeat(MAX_QUERY + 1)), Callback(Vec::new()));
-    }
 }

@@ -37,10 +37,10 @@ pub struct Verdict {
 }
 
 impl Client {
-    /// `base` is the API's address, below which stand its versions.
-    pub fn new(base: &Url, version: &str) -> Result<Self, ShopError> {
+    /// `base` is the API's address with its version.
+    pub fn new(base: Url) -> Result<Self, ShopError> {
         let http = Http::new(concat!("business-analytics-service/", env!("CARGO_PKG_VERSION")))?;
-        Ok(Self { http, base: base.join(version).map_err(|_| no_path())?, budgets: Budgets::new(RATE) })
+        Ok(Self { http, base, budgets: Budgets::new(RATE) })
     }
 
     pub fn url(&self, path: &[&str]) -> Result<Url, ShopError> {
@@ -88,7 +88,7 @@ impl Client {
     }
 }
 
-fn no_path() -> ShopError {
+pub fn no_path() -> ShopError {
     ShopError::Rejected("the address takes no path".to_owned())
 }
 

@@ -26,14 +26,17 @@ use reqwest::Method;
 use time::{Date, Duration, OffsetDateTime};
 use url::Url;
 
-pub use self::api::VERSION;
 use self::{
     api::{Api, Caller},
     rows::Told,
     wire::Account,
 };
 use super::{HISTORY, timing};
-use crate::shops::{AppCredentials, calls::metered, http::Answer};
+pub use crate::graph::VERSION;
+use crate::{
+    graph::login::{Login, LoginConfig},
+    shops::{AppCredentials, calls::metered, http::Answer},
+};
 
 /// Purchases are attributed to clicks of up to 28 days before.
 const SETTLES: Duration = Duration::days(28);
@@ -58,7 +61,6 @@ pub struct MetaConfig {
 #[derive(Debug, Clone)]
 pub struct Meta {
     api: Arc<Api>,
-    login_url: Url,
 }
 
 impl Meta {
@@ -66,7 +68,10 @@ impl Meta {
     /// When no HTTP client can be set up, or an address takes no path.
     pub fn new(config: MetaConfig) -> Result<Self, ShopError> {
         let MetaConfig { app, api_url, login_url } = config;
-        Ok(Self { api: Arc::new(Api::new(&api_url, app)?), login_url })
+        let version =
+            |url: &Url| url.join(VERSION).map_err(|_| ShopError::Rejected("the address takes no path".to_owned()));
+        let login = Login::new(LoginConfig { app, api_url: version(&api_url)?, login_url: version(&login_url)? })?;
+        Ok(Self { api: Arc::new(Api::new(login)?) })
     }
 
     async fn account(&self, access: &Access) -> Result<(Account, Answer), ShopError> {

@@ -3,6 +3,7 @@
 //! Source: developers.facebook.com, as of mid-2026. What no page settles is marked `Unverified:`.
 
 mod api;
+mod auth;
 mod hooks;
 mod wire;
 
@@ -15,12 +16,16 @@ use domain::social::{
 };
 use reqwest::Method;
 use time::OffsetDateTime;
-use url::Url;
 
 pub use self::hooks::MetaHooks;
 use self::{
     api::Api,
-    wire::{Listed, Posted, WireComment, WirePost},
+    wire::{Done, Posted, WireComment, WirePost},
+};
+use crate::graph::Page;
+pub use crate::graph::{
+    VERSION,
+    login::{Login, LoginConfig},
 };
 
 /// Posts that are looked at for comments, the newest.
@@ -29,6 +34,9 @@ const POSTS: &str = "25";
 const PAGE: &str = "50";
 /// Pages that are read of a post's comments: the newest come first.
 const MAX_PAGES: usize = 10;
+/// What hooks tell of a page. Unverified: that those of Instagram come with any subscription of the page of the account, as
+/// the guide of webhooks has it.
+const SUBSCRIBED: &str = "feed";
 
 /// One channel of Meta; clones share connections and pace.
 #[derive(Debug, Clone)]
@@ -39,12 +47,9 @@ pub struct Meta {
 
 impl Meta {
     /// Instagram and Facebook over one client.
-    ///
-    /// # Errors
-    /// When no HTTP client can be set up, or the address takes no path.
-    pub fn both(base: Url) -> Result<[Self; 2], ChannelError> {
-        let api = Arc::new(Api::new(base)?);
-        Ok([Self { api: api.clone(), is_facebook: false }, Self { api, is_facebook: true }])
+    pub fn both(login: Login) -> [Self; 2] {
+        let api = Arc::new(Api::new(login));
+        [Self { api: api.clone(), is_facebook: false }, Self { api, is_facebook: true }]
     }
 
     const fn fields(&self) -> &'static str {
@@ -74,12 +79,12 @@ impl Meta {
                 query.extend([("filter", "stream"), ("order", "reverse_chronological")]);
             }
             query.extend(after.as_deref().map(|after| ("after", after)));
-            let page: Listed<WireComment> = self.api.call(profile, Method::GET, path, &query, &[]).await?;
+            let page: Page<WireComment> = self.api.call(profile, Method::GET, path, &query, &[]).await?;
             let is_past = since.is_some_and(|since| {
                 page.data.last().and_then(WireComment::posted_at).is_some_and(|oldest| oldest < since)
             });
+            after = page.after();
             found.extend(page.data);
-            after = page.paging.and_then(|paging| paging.cursors).and_then(|cursors| cursors.after);
             if after.is_none() || is_past {
                 break;
             }
@@ -115,7 +120,7 @@ impl SocialReplies for Meta {
     async fn changes(&self, profile: &Profile, since: OffsetDateTime) -> Result<Vec<Change>, ChannelError> {
         let posts = if self.is_facebook { "posts" } else { "media" };
         let query = [("fields", "id"), ("limit", POSTS)];
-        let posts: Listed<WirePost> =
+        let posts: Page<WirePost> =
             self.api.call(profile, Method::GET, &[&profile.external_id, posts], &query, &[]).await?;
         let mut comments = Vec::new();
         for post in posts.data {
@@ -127,4 +132,17 @@ impl SocialReplies for Meta {
         comments.sort_by_key(|comment| comment.posted_at);
         Ok(comments.into_iter().map(Change::Posted).collect())
     }
+
+    async fn subscribe(&self, profile: &Profile, page: &str) -> Result<(), ChannelError> {
+        let form = [("subscribed_fields", SUBSCRIBED)];
+        done(self.api.call(profile, Method::POST, &[page, "subscribed_apps"], &[], &form).await?)
+    }
+
+    async fn unsubscribe(&self, profile: &Profile, page: &str) -> Result<(), ChannelError> {
+        done(self.api.call(profile, Method::DELETE, &[page, "subscribed_apps"], &[], &[]).await?)
+    }
+}
+
+fn done(Done { success }: Done) -> Result<(), ChannelError> {
+    if success { Ok(()) } else { Err(ChannelError::Rejected("it says that it did not do it".to_owned())) }
 }

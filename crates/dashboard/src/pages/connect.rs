@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Characters of what a platform says.
-const MAX_SAID: usize = 300;
+pub const MAX_SAID: usize = 300;
 
 /// Where a platform sends the owner back to, which has to be registered with its app.
 pub fn redirect_uri(site: &Url, platform: Platform) -> String {
@@ -53,6 +53,7 @@ pub fn form(writer: &Writer, platform: Platform) -> Form {
     };
     let shop = asked.map(|(text, example, is_needed)| Shop {
         id: format!("shop-{platform}"),
+        name: "shop",
         label: writer.say(text),
         help: writer.say(&format!("{text}-help")),
         example,
@@ -61,7 +62,7 @@ pub fn form(writer: &Writer, platform: Platform) -> Form {
         error: None,
     });
     let go = writer.message("connect-on").text("platform", name(writer, platform)).say();
-    Form { address: format!("/integrations/{platform}/connect"), shop, go }
+    Form { address: format!("/integrations/{platform}/connect"), fixed: Vec::new(), shop, go }
 }
 
 #[derive(Deserialize)]
@@ -131,7 +132,7 @@ async fn answer(
         told,
         refused,
         out,
-        form,
+        forms: form.into_iter().collect(),
     };
     Ok(html_with(status, view::page(&model)))
 }
@@ -232,13 +233,13 @@ fn service(state: &State, platform: Platform) -> ConnectService {
     ConnectService { redirect_uri, ..state.shops.clone() }
 }
 
-fn owner(viewer: &Viewer) -> Owner {
+pub fn owner(viewer: &Viewer) -> Owner {
     let session = viewer.session();
     let by = Initiator { user: session.account.user_id.clone(), session: Some(session.id) };
     Owner { account: viewer.account(), by }
 }
 
-fn random() -> Result<[u8; 32], PageError> {
+pub fn random() -> Result<[u8; 32], PageError> {
     let mut random = [0; 32];
     SystemRandom::new().fill(&mut random).map_err(|error| PageError::Internal(error.to_string()))?;
     Ok(random)

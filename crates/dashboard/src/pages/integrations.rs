@@ -10,7 +10,7 @@ use domain::{
 };
 use url::Url;
 
-use super::{connect, html, panel, query, shell::shell, window};
+use super::{connect, html, panel, query, shell::shell, social_profiles, window};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -39,6 +39,10 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         place: window::place(&writer),
         offers_title: writer.say("integrations-offers"),
         offers: Platform::ALL.iter().map(|platform| offer(&writer, &viewer, &state, *platform)).collect(),
+        profiles: social_profiles::list(&writer, &viewer, &state).await?,
+        profile_head: social_profiles::head(&writer),
+        profile_offers_title: writer.say("profiles-offers"),
+        profile_offers: social_profiles::offers(&writer, &viewer, &state),
         head: head(&writer),
         connections: connections(&writer, cursor, &found, &state.settings.api_url),
     };

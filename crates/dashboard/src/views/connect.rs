@@ -10,13 +10,16 @@ use super::{
 /// Asks for what has to be known before; most platforms need nothing.
 pub struct Form {
     pub address: String,
+    /// What the form says beside what is written into it: names and values.
+    pub fixed: Vec<(&'static str, String)>,
     pub shop: Option<Shop>,
     pub go: String,
 }
 
-/// The field for the shop's host name, or the ad account's number.
+/// The field for the shop's host name, or the number of an ad account or a profile.
 pub struct Shop {
     pub id: String,
+    pub name: &'static str,
     pub label: String,
     pub help: String,
     pub example: &'static str,
@@ -35,7 +38,7 @@ pub struct Model {
     pub refused: Option<String>,
     /// The platform's own page. A link, as the policy of contents ends redirects of forms at the site's own addresses.
     pub out: Option<Way>,
-    pub form: Option<Form>,
+    pub forms: Vec<Form>,
 }
 
 pub fn page(model: &Model) -> Markup {
@@ -51,7 +54,7 @@ pub fn page(model: &Model) -> Markup {
                 @if let Some(out) = &model.out {
                     p.acts { a.btn.main href=(out.address) rel="noreferrer" { (out.text) } }
                 }
-                @if let Some(again) = &model.form { (form(again)) }
+                @for again in &model.forms { (form(again)) }
             }
         },
     )
@@ -60,11 +63,12 @@ pub fn page(model: &Model) -> Markup {
 pub fn form(form: &Form) -> Markup {
     html! {
         form.filters method="post" action=(form.address) {
+            @for (name, value) in &form.fixed { input type="hidden" name=(name) value=(value); }
             @if let Some(shop) = &form.shop {
                 @let (help, error) = (format!("{}-help", shop.id), format!("{}-error", shop.id));
                 div.field {
                     label for=(shop.id) { (shop.label) }
-                    input #(shop.id) name="shop" type="text" value=(shop.value) placeholder=(shop.example)
+                    input #(shop.id) name=(shop.name) type="text" value=(shop.value) placeholder=(shop.example)
                         required[shop.is_needed]
                         maxlength="255" autocomplete="off" autocapitalize="none" spellcheck="false"
                         aria-invalid=[shop.error.as_ref().map(|_| "true")]

@@ -17,9 +17,13 @@ pub struct Model {
     pub offers: Vec<Offer>,
     pub head: Vec<Head>,
     pub connections: Panel<Row>,
+    pub profile_head: Vec<Head>,
+    pub profiles: Panel<Row>,
+    pub profile_offers_title: String,
+    pub profile_offers: Vec<Offer>,
 }
 
-/// A platform, with the form that begins, or what has to be done before.
+/// A platform or a channel, with the form that begins, or what has to be done before.
 pub struct Offer {
     pub name: String,
     pub reads: String,
@@ -33,12 +37,20 @@ pub fn page(model: &Model) -> Markup {
         &html! {
             div.head { div { h1 { (model.title) } p.soft { (model.place) } } }
             (panel(&model.connections, |items| rows(&model.head, items)))
-            section.panel aria-labelledby="h-offers" {
-                header { h2 #h-offers { (model.offers_title) } }
-                ul.items { @for one in &model.offers { (offer(one)) } }
-            }
+            (offers("h-offers", &model.offers_title, &model.offers))
+            (panel(&model.profiles, |items| rows(&model.profile_head, items)))
+            (offers("h-profile-offers", &model.profile_offers_title, &model.profile_offers))
         },
     )
+}
+
+fn offers(id: &str, title: &str, offers: &[Offer]) -> Markup {
+    html! {
+        section.panel aria-labelledby=(id) {
+            header { h2 id=(id) { (title) } }
+            ul.items { @for one in offers { (offer(one)) } }
+        }
+    }
 }
 
 fn offer(offer: &Offer) -> Markup {

@@ -12,8 +12,6 @@
 mod args;
 mod http;
 mod insights;
-mod oauth;
-mod query;
 mod world;
 
 use std::{
@@ -28,9 +26,12 @@ use secrecy::SecretString;
 use serde_json::Value;
 use time::OffsetDateTime;
 
+use self::world::World;
 pub use self::{args::MetaArgs, world::Seed};
-use self::{oauth::Grants, world::World};
-use crate::shops::{Common, Stub, clock::Change, ledger::Truth};
+use crate::{
+    graph::oauth::{App, Grants},
+    shops::{Common, Stub, clock::Change, ledger::Truth},
+};
 
 /// The app that the stub knows.
 #[derive(Debug, Clone)]
@@ -40,6 +41,12 @@ pub struct MetaConfig {
     /// Where people may be sent back to.
     pub redirect_uris: Vec<String>,
     pub seed: Seed,
+}
+
+impl MetaConfig {
+    fn app(&self) -> App<'_> {
+        App { id: &self.client_id, secret: &self.client_secret, redirect_uris: &self.redirect_uris }
+    }
 }
 
 /// A report that is being made.

@@ -5,4 +5,5 @@ mod google_ads;
 mod mercadolibre;
 mod meta;
 mod shopify;
+mod social;
 mod tiendanube;

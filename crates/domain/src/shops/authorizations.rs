@@ -5,7 +5,7 @@ use ring::digest::{SHA256, digest};
 use time::{Duration, OffsetDateTime};
 
 use super::Secret;
-use crate::{AccountId, SessionId, StoreError, UserId, accounts::Platform, sealing::Binding};
+use crate::{AccountId, SessionId, StoreError, UserId, accounts::Platform, sealing::Binding, social::Channel};
 
 /// How long a state is good.
 pub const STATE_LIFETIME: Duration = Duration::minutes(10);
@@ -55,7 +55,9 @@ pub struct Initiator {
 pub struct PendingAuthorization {
     pub by: Initiator,
     pub provider: Platform,
-    /// The shop that is to be connected, where the platform was told it.
+    /// Where it is not for a shop or an ad account, but for a profile: the profile's channel.
+    pub channel: Option<Channel>,
+    /// The shop that is to be connected, where the platform was told it; the number of the profile, where it was named.
     pub shop: Option<String>,
     pub redirect_uri: String,
     /// The code verifier of PKCE, bound by [`verifier_binding`].
@@ -75,12 +77,20 @@ pub trait AuthorizationStore: Send + Sync {
         now: OffsetDateTime,
     ) -> Result<(), StoreError>;
     /// Takes the authorization away: of two callbacks with the same state one gets it. `None` when there is none, or it has
-    /// expired or is another initiator's or provider's.
+    /// expired, is another initiator's or provider's, or is for a profile.
     async fn take(
         &self,
         account: AccountId,
         by: &Initiator,
         provider: Platform,
+        state: StateHash,
+        now: OffsetDateTime,
+    ) -> Result<Option<PendingAuthorization>, StoreError>;
+    /// Likewise for a profile, whose channel the authorization says.
+    async fn take_profile(
+        &self,
+        account: AccountId,
+        by: &Initiator,
         state: StateHash,
         now: OffsetDateTime,
     ) -> Result<Option<PendingAuthorization>, StoreError>;

@@ -157,4 +157,18 @@ pub trait SocialReplies: Send + Sync {
     /// # Errors
     /// [`ChannelError`].
     async fn changes(&self, profile: &Profile, since: OffsetDateTime) -> Result<Vec<Change>, ChannelError>;
+    /// Has the network send hooks of a profile's page; again changes nothing. Most networks send them unasked.
+    ///
+    /// # Errors
+    /// [`ChannelError`].
+    async fn subscribe(&self, _profile: &Profile, _page: &str) -> Result<(), ChannelError> {
+        Ok(())
+    }
+    /// Has it send none any more.
+    ///
+    /// # Errors
+    /// [`ChannelError`].
+    async fn unsubscribe(&self, _profile: &Profile, _page: &str) -> Result<(), ChannelError> {
+        Ok(())
+    }
 }

@@ -53,12 +53,21 @@ pub struct SocialAccount {
     pub sealed_token: Option<Vec<u8>>,
     pub last_poll_at: Option<OffsetDateTime>,
     pub blocked_until: Option<OffsetDateTime>,
+    /// The page that it belongs to, where hooks are subscribed to by it.
+    pub page_id: Option<String>,
+    /// When that is to be done again; `None`: never.
+    pub subscribe_due_at: Option<OffsetDateTime>,
 }
 
 impl SocialAccount {
     /// Until when the network wants no calls, if it is not over at `now`.
     pub fn waits_until(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
         self.blocked_until.filter(|until| *until > now)
+    }
+
+    /// The page whose hooks are to be subscribed to at `now`.
+    pub fn page_to_subscribe(&self, now: OffsetDateTime) -> Option<&str> {
+        self.page_id.as_deref().filter(|_| self.subscribe_due_at.is_some_and(|due| due <= now))
     }
 }
 
@@ -169,9 +178,17 @@ pub trait ProfileStore: Send + Sync {
     async fn profile(&self, account: AccountId, id: SocialAccountId) -> Result<Option<SocialAccount>, StoreError>;
     /// Takes a profile whose time to be polled has come; it is due again after `interval`.
     async fn take_poll(&self, now: OffsetDateTime, interval: Duration) -> Result<Option<SocialAccount>, StoreError>;
+    /// What came of subscribing to its hooks, and when that is to be done again.
+    async fn subscribed(
+        &self,
+        profile: &SocialAccount,
+        is_done: bool,
+        again_at: OffsetDateTime,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError>;
     /// Its comments were read up to `now`.
     async fn polled(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError>;
-    /// The network no longer accepts the token.
+    /// The network no longer accepts the token; nothing changes where it has another one by now.
     async fn token_dead(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError>;
     /// The network refuses answers as abusive: mode `auto` falls back to `approve`.
     async fn blocked(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError>;

@@ -19,6 +19,7 @@ use devtools::{
         shopify::{ShopifyStub, ShopifyStubConfig},
         tiendanube::{Bucket, Seed, Tiendanube, TiendanubeConfig, default_scopes},
     },
+    social::{self, Social, SocialConfig},
 };
 use secrecy::{ExposeSecret, SecretString};
 use time::OffsetDateTime;
@@ -87,11 +88,14 @@ const ORDERS: u32 = 400;
 const DAYS: u32 = 365;
 /// Days that the ads of the ad account go back.
 const AD_DAYS: u16 = 200;
+/// Comments of each profile in the last hours, and calls that may be made for it in an hour.
+const COMMENTS: u8 = 6;
+const CALLS_PER_HOUR: usize = 4_800;
 
-/// Shop platforms and advertising networks in this process, and the configuration that leads to them. The shops on Shopify and
-/// Tiendanube have the currency of the demo shop.
+/// Shop platforms, advertising networks and a social one in this process, and the configuration that leads to them. The shops
+/// on Shopify and Tiendanube have the currency of the demo shop.
 pub struct LocalShops {
-    addresses: [(&'static str, SocketAddr); 5],
+    addresses: [(&'static str, SocketAddr); 6],
     config: Config,
 }
 
@@ -131,15 +135,18 @@ impl LocalShops {
             notify: (!hooks_url.is_empty()).then(|| format!("{hooks_url}/hooks/mercadolibre")),
             zone: TIMEZONE.parse()?,
         })?;
+        let verify_token = SecretString::from(random_name());
         let (meta, google_ads) = (meta(config, &secret)?, google_ads(config, &secret)?);
+        let social = social(config, &secret, &verify_token)?;
         let addresses = [
             ("shopify", served(|listener| shopify.server(listener))?),
             ("tiendanube", served(|listener| tiendanube.server(listener))?),
             ("mercadolibre", served(|listener| mercadolibre.server(listener))?),
             ("meta", served(|listener| meta.server(listener))?),
             ("google_ads", served(|listener| google_ads.server(listener))?),
+            ("social", served(|listener| social.server(listener))?),
         ];
-        let [shopify, tiendanube, mercadolibre, meta, google_ads] =
+        let [shopify, tiendanube, mercadolibre, meta, google_ads, social] =
             addresses.map(|(_, address)| format!("http://{address}"));
         let config = Config {
             hooks_url,
@@ -157,8 +164,12 @@ impl LocalShops {
             meta_client_secret: Some(secret.clone()),
             meta_ads_base_url: meta,
             google_ads_client_id: APP.to_owned(),
-            google_ads_client_secret: Some(secret),
+            google_ads_client_secret: Some(secret.clone()),
             google_ads_base_url: google_ads,
+            meta_app_id: APP.to_owned(),
+            meta_app_secret: Some(secret),
+            meta_verify_token: Some(verify_token),
+            meta_base_url: format!("{social}/{}", connectors::social::meta::VERSION),
             ..config.clone()
         };
         Ok(Self { addresses, config })
@@ -210,9 +221,22 @@ fn google_ads(config: &Config, secret: &SecretString) -> anyhow::Result<GoogleAd
     }))
 }
 
-/// Where people are sent back to who grant access to their ad account: the command line, or the dashboard.
-fn redirects(config: &Config, platform: &str) -> anyhow::Result<Vec<String>> {
-    let dashboard = public_url(config, config.dashboard_listen)?.join(&format!("integrations/{platform}/callback"))?;
+fn social(config: &Config, secret: &SecretString, verify_token: &SecretString) -> anyhow::Result<Social> {
+    let hooks_url = hooks_url(config);
+    Social::new(SocialConfig {
+        app_id: APP.to_owned(),
+        app_secret: secret.clone(),
+        verify_token: verify_token.clone(),
+        redirect_uris: redirects(config, "profiles")?,
+        notify: (!hooks_url.is_empty()).then(|| format!("{hooks_url}/hooks/social/meta")),
+        calls_per_hour: CALLS_PER_HOUR,
+        seed: social::Seed { pages: 1, analysed_pages: 0, comments: COMMENTS, now: OffsetDateTime::now_utc() },
+    })
+}
+
+/// Where people are sent back to who grant access to an ad account or a profile: the command line, or the dashboard.
+fn redirects(config: &Config, what: &str) -> anyhow::Result<Vec<String>> {
+    let dashboard = public_url(config, config.dashboard_listen)?.join(&format!("integrations/{what}/callback"))?;
     Ok(vec![config.integration_redirect_url.clone(), dashboard.into()])
 }
 

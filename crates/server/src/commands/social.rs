@@ -10,6 +10,7 @@ use domain::{
     sealing::Sealer,
     social::{
         Channel,
+        profiles::is_number,
         replies::{Connected, NewSocialAccount, ProfileStore, token_binding},
     },
 };
@@ -56,9 +57,8 @@ pub async fn run(command: SocialCommand, store: &Store, config: &Config, is_embe
 async fn connect(args: ConnectArgs, store: &Store, config: &Config, is_embedded: bool) -> anyhow::Result<()> {
     let ConnectArgs { account, channel, profile, app_scoped_id, handle } = args;
     anyhow::ensure!(channel != Channel::Mercadolibre, "Mercado Libre is connected by `api integrations connect`");
-    let is_number = |text: &String| (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     anyhow::ensure!(
-        is_number(&profile) && app_scoped_id.as_ref().is_none_or(is_number),
+        is_number(&profile) && app_scoped_id.as_deref().is_none_or(is_number),
         "a profile is named by its number of at most 32 digits"
     );
     let keys = secrets::key_ring(config, is_embedded)?;

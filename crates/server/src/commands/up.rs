@@ -100,15 +100,22 @@ fn has_no_app(config: &Config) -> bool {
         mercadolibre_client_id,
         meta_client_id,
         google_ads_client_id,
+        meta_app_id,
         ..
     } = config;
-    [shopify_client_id, tiendanube_client_id, mercadolibre_client_id, meta_client_id, google_ads_client_id]
-        .iter()
-        .all(|id| id.is_empty())
+    let ids = [
+        shopify_client_id,
+        tiendanube_client_id,
+        mercadolibre_client_id,
+        meta_client_id,
+        google_ads_client_id,
+        meta_app_id,
+    ];
+    ids.iter().all(|id| id.is_empty()) && config.meta_app_secret.is_none()
 }
 
 fn announce_shops(addresses: &[(&str, SocketAddr)]) {
-    println!("\nShops connect to stand-ins of their platforms (docs/integrations.md shows how):");
+    println!("\nShops and profiles connect to stand-ins of their platforms (docs/integrations.md shows how):");
     for (platform, address) in addresses {
         println!("  {platform:<13}  http://{address}");
     }

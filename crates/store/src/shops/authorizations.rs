@@ -10,6 +10,7 @@ use domain::{
     AccountId, SessionId, StoreError,
     accounts::Platform,
     shops::authorizations::{AuthorizationStore, Initiator, MAX_PENDING, PendingAuthorization, StateHash},
+    social::Channel,
 };
 use time::OffsetDateTime;
 
@@ -38,8 +39,22 @@ statement!(
     ) -> TakenRow = "
     DELETE FROM oauth_states
     WHERE account_id = $1 AND state_hash = $2 AND user_id = $3 AND provider = $4 AND expires_at > $5
-        AND session_id IS NOT DISTINCT FROM $6
-    RETURNING user_id, session_id, provider, shop, redirect_uri, sealed_verifier, expires_at"
+        AND session_id IS NOT DISTINCT FROM $6 AND channel IS NULL
+    RETURNING user_id, session_id, provider, channel, shop, redirect_uri, sealed_verifier, expires_at"
+);
+
+statement!(
+    TakeProfile<'a>(
+        account: i64 => BigInt,
+        hash: &'a [u8] => Bytea,
+        user: &'a str => Text,
+        now: OffsetDateTime => Timestamptz,
+        session: Option<i64> => Nullable<BigInt>,
+    ) -> TakenRow = "
+    DELETE FROM oauth_states
+    WHERE account_id = $1 AND state_hash = $2 AND user_id = $3 AND expires_at > $4
+        AND session_id IS NOT DISTINCT FROM $5 AND channel IS NOT NULL
+    RETURNING user_id, session_id, provider, channel, shop, redirect_uri, sealed_verifier, expires_at"
 );
 
 row!(
@@ -47,6 +62,7 @@ row!(
         user_id: String => Text,
         session_id: Option<i64> => Nullable<BigInt>,
         provider: String => Text,
+        channel: Option<String> => Nullable<Text>,
         shop: Option<String> => Nullable<Text>,
         redirect_uri: String => Text,
         sealed_verifier: Vec<u8> => Bytea,
@@ -57,10 +73,12 @@ row!(
 impl TryFrom<TakenRow> for PendingAuthorization {
     type Error = StoreError;
     fn try_from(row: TakenRow) -> Result<Self, StoreError> {
-        let TakenRow { user_id, session_id, provider, shop, redirect_uri, sealed_verifier, expires_at } = row;
+        let TakenRow { user_id, session_id, provider, channel, shop, redirect_uri, sealed_verifier, expires_at } = row;
         let user = user_id.parse().map_err(|_| corrupt("user id"))?;
         let by = Initiator { user, session: session_id.map(SessionId) };
-        Ok(Self { by, provider: parse(&provider, "platform")?, shop, redirect_uri, sealed_verifier, expires_at })
+        let (provider, channel) =
+            (parse(&provider, "platform")?, channel.map(|name| parse(&name, "channel")).transpose()?);
+        Ok(Self { by, provider, channel, shop, redirect_uri, sealed_verifier, expires_at })
     }
 }
 
@@ -73,7 +91,8 @@ impl AuthorizationStore for Store {
         authorization: PendingAuthorization,
         now: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let PendingAuthorization { by, provider, shop, redirect_uri, sealed_verifier, expires_at } = authorization;
+        let PendingAuthorization { by, provider, channel, shop, redirect_uri, sealed_verifier, expires_at } =
+            authorization;
         let row = (
             oauth_states::account_id.eq(account.0),
             oauth_states::state_hash.eq(state.0.as_slice()),
@@ -81,6 +100,7 @@ impl AuthorizationStore for Store {
             oauth_states::user_id.eq(by.user.as_str()),
             oauth_states::session_id.eq(by.session.map(|session| session.0)),
             oauth_states::provider.eq(provider.as_str()),
+            oauth_states::channel.eq(channel.map(Channel::as_str)),
             oauth_states::shop.eq(shop),
             oauth_states::redirect_uri.eq(redirect_uri),
             oauth_states::sealed_verifier.eq(sealed_verifier),
@@ -105,6 +125,20 @@ impl AuthorizationStore for Store {
     ) -> Result<Option<PendingAuthorization>, StoreError> {
         let (user, session) = (by.user.as_str(), by.session.map(|session| session.0));
         let take = Take { account: account.0, hash: &state.0, user, provider: provider.as_str(), now, session };
+        let taken: Option<TakenRow> =
+            self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
+        taken.map(PendingAuthorization::try_from).transpose()
+    }
+
+    async fn take_profile(
+        &self,
+        account: AccountId,
+        by: &Initiator,
+        state: StateHash,
+        now: OffsetDateTime,
+    ) -> Result<Option<PendingAuthorization>, StoreError> {
+        let (user, session) = (by.user.as_str(), by.session.map(|session| session.0));
+        let take = TakeProfile { account: account.0, hash: &state.0, user, now, session };
         let taken: Option<TakenRow> =
             self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
         taken.map(PendingAuthorization::try_from).transpose()

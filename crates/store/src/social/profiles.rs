@@ -25,13 +25,15 @@ use crate::{
 
 statement!(
     Find(account: i64 => BigInt, id: i64 => BigInt) -> ProfileRow = "
-    SELECT account_id, id, channel, external_id, app_scoped_id, handle, integration_id, sealed_token, last_poll_at, blocked_until
+    SELECT account_id, id, channel, external_id, app_scoped_id, handle, integration_id, sealed_token, last_poll_at, blocked_until,
+        page_id, subscribe_due_at
     FROM social_accounts WHERE account_id = $1 AND id = $2"
 );
 
 statement!(
     FindOwned<'a>(account: i64 => BigInt, channel: &'a str => Text, external_id: &'a str => Text) -> ProfileRow = "
-    SELECT account_id, id, channel, external_id, app_scoped_id, handle, integration_id, sealed_token, last_poll_at, blocked_until
+    SELECT account_id, id, channel, external_id, app_scoped_id, handle, integration_id, sealed_token, last_poll_at, blocked_until,
+        page_id, subscribe_due_at
     FROM social_accounts WHERE account_id = $1 AND channel = $2 AND external_id = $3 AND ended_at IS NULL"
 );
 
@@ -61,6 +63,8 @@ row!(
         sealed_token: Option<Vec<u8>> => Nullable<Bytea>,
         last_poll_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
         blocked_until: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        page_id: Option<String> => Nullable<Text>,
+        subscribe_due_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
     }
 );
 
@@ -78,6 +82,8 @@ impl TryFrom<ProfileRow> for SocialAccount {
             sealed_token,
             last_poll_at,
             blocked_until,
+            page_id,
+            subscribe_due_at,
         } = row;
         Ok(Self {
             account: AccountId(account_id),
@@ -90,13 +96,16 @@ impl TryFrom<ProfileRow> for SocialAccount {
             sealed_token,
             last_poll_at,
             blocked_until,
+            page_id,
+            subscribe_due_at,
         })
     }
 }
 
 statement!(
     GiveToken(account: i64 => BigInt, id: i64 => BigInt, sealed: Vec<u8> => Bytea, at: OffsetDateTime => Timestamptz) -> () = "
-    UPDATE social_accounts SET sealed_token = $3, ended_at = NULL, blocked_until = NULL, poll_due_at = $4
+    UPDATE social_accounts
+    SET sealed_token = $3, ended_at = NULL, end_reason = NULL, blocked_until = NULL, poll_due_at = $4
     WHERE account_id = $1 AND id = $2"
 );
 
@@ -106,8 +115,27 @@ statement!(
 );
 
 statement!(
-    End(account: i64 => BigInt, id: i64 => BigInt, at: OffsetDateTime => Timestamptz) -> () = "
-    UPDATE social_accounts SET sealed_token = NULL, ended_at = $3, poll_due_at = NULL WHERE account_id = $1 AND id = $2"
+    /// What was learnt of one token says nothing of another.
+    TokenDead<'a>(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        at: OffsetDateTime => Timestamptz,
+        token: Option<&'a [u8]> => Nullable<Bytea>,
+    ) -> () = "
+    UPDATE social_accounts
+    SET sealed_token = NULL, ended_at = $3, end_reason = 'token_expired', poll_due_at = NULL, subscribe_due_at = NULL
+    WHERE account_id = $1 AND id = $2 AND sealed_token = $4"
+);
+
+statement!(
+    Subscribed(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        again_at: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE social_accounts SET subscribed_at = coalesce($3, subscribed_at), subscribe_due_at = $4
+    WHERE account_id = $1 AND id = $2 AND subscribe_due_at IS NOT NULL"
 );
 
 statement!(
@@ -175,6 +203,19 @@ impl ProfileStore for Store {
         row.map(SocialAccount::try_from).transpose()
     }
 
+    async fn subscribed(
+        &self,
+        profile: &SocialAccount,
+        is_done: bool,
+        again_at: OffsetDateTime,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let at = is_done.then_some(now);
+        let statement = Subscribed { account: profile.account.0, id: profile.id.0, at, again_at };
+        self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+        Ok(())
+    }
+
     async fn polled(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError> {
         let statement = Polled { account: profile.account.0, id: profile.id.0, at: now };
         self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
@@ -182,7 +223,8 @@ impl ProfileStore for Store {
     }
 
     async fn token_dead(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError> {
-        let statement = End { account: profile.account.0, id: profile.id.0, at: now };
+        let token = profile.sealed_token.as_deref();
+        let statement = TokenDead { account: profile.account.0, id: profile.id.0, at: now, token };
         self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
         Ok(())
     }
@@ -267,12 +309,7 @@ async fn connect_once(
     now: OffsetDateTime,
 ) -> Result<Connected, Failure> {
     let NewSocialAccount { account, channel, external_id, app_scoped_id, handle } = new;
-    let owner =
-        (owners::channel.eq(channel.as_str()), owners::external_id.eq(external_id), owners::owner_id.eq(account.0));
-    diesel::insert_into(owners::table).values(owner).on_conflict_do_nothing().execute(connection).await?;
-    let owner = owners::table.find((channel.as_str(), external_id)).select(owners::owner_id);
-    let owner: i64 = owner.first(connection).await?;
-    if owner != account.0 {
+    if !claim(connection, *account, *channel, external_id).await? {
         return Ok(Connected::Elsewhere);
     }
     let told = (profiles::app_scoped_id.eq(app_scoped_id), profiles::handle.eq(handle), profiles::connected_at.eq(now));
@@ -290,4 +327,29 @@ async fn connect_once(
         .get_result(connection)
         .await?;
     Ok(Connected::Done(SocialAccountId(id)))
+}
+
+/// Makes the account the owner of the profile. False: another one is, whose profile has not ended. Of two that claim the same,
+/// the second waits for the first.
+pub(super) async fn claim(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    channel: Channel,
+    external_id: &str,
+) -> QueryResult<bool> {
+    let owner =
+        (owners::channel.eq(channel.as_str()), owners::external_id.eq(external_id), owners::owner_id.eq(account.0));
+    diesel::insert_into(owners::table).values(owner).on_conflict_do_nothing().execute(connection).await?;
+    let row = owners::table.find((channel.as_str(), external_id));
+    let owner: i64 = row.select(owners::owner_id).for_no_key_update().first(connection).await?;
+    if owner == account.0 {
+        return Ok(true);
+    }
+    let find = FindOwned { account: owner, channel: channel.as_str(), external_id };
+    let held: Option<ProfileRow> = find.get_result(connection).await.optional()?;
+    if held.is_some() {
+        return Ok(false);
+    }
+    diesel::update(row).set(owners::owner_id.eq(account.0)).execute(connection).await?;
+    Ok(true)
 }

@@ -22,6 +22,7 @@ use domain::{
     shops::sync::SyncRunStore,
     social::{
         conversations::{ConversationFilter, ConversationStore},
+        profiles::ProfileConnections,
         templates::{TemplateFilter, TemplateStore},
     },
     tracking::{EventName, EventStore, Location, NewEvent},
@@ -110,6 +111,8 @@ const FILL: &str = "
             (498, 'campaign', 0, NULL), (499, 'ad_set', 498, 498), (500, 'ad', 499, 498)) e (number, level, parent, campaign);
     INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend)
         SELECT account_id, date '2026-03-01' - n, 500, 'USD', n, 1, n FROM rows;
+    INSERT INTO social_accounts (account_id, channel, external_id, connected_at)
+        SELECT account_id, 'instagram', n, at FROM rows;
     INSERT INTO conversations (account_id, channel, external_id, social_account_id, status, handling, position, messages_count,
             waiting_since, created_at, updated_at)
         SELECT account_id, (ARRAY['instagram', 'facebook'])[1 + n % 2], n, 1, (ARRAY['open', 'closed'])[1 + n % 2], 'bot', 0, 1,
@@ -128,7 +131,8 @@ const FILL: &str = "
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 22] = [
+const TABLES: [&str; 23] = [
+    "social_accounts",
     "ad_days",
     "customers",
     "credit_transactions",
@@ -244,6 +248,7 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("templates", TemplateStore::page(TemplateFilter::default(), page));
     let drafts = TemplateFilter { state: Some("draft".parse().unwrap()), ..TemplateFilter::default() };
     list!("templates of a state", TemplateStore::page(drafts, page));
+    list!("profiles", ProfileConnections::page(page));
     list!("uploads", UploadStore::page(page));
     list!("keys", KeyStore::list());
     let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };

@@ -41,6 +41,7 @@ mod schema;
 mod shop;
 mod shops;
 mod social;
+mod social_profiles;
 mod upgrades;
 mod uploads;
 mod uptime;

@@ -20,7 +20,7 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 use self::{platform::FakePlatform, store::FakeStore};
 use super::{Connector, Connectors, Ports, sync::Syncer};
 
-const ACCOUNT: AccountId = AccountId(7);
+pub(crate) const ACCOUNT: AccountId = AccountId(7);
 const SHOP: IntegrationId = IntegrationId(12);
 const START: OffsetDateTime = datetime!(2026-05-20 12:00 UTC);
 
@@ -29,11 +29,11 @@ fn user() -> UserId {
 }
 
 /// Everything that connections are kept with, in memory.
-struct World {
+pub(crate) struct World {
     store: Arc<FakeStore>,
     platform: Arc<FakePlatform>,
     now: Arc<Mutex<OffsetDateTime>>,
-    mode: Mode,
+    pub(crate) mode: Mode,
 }
 
 impl World {
@@ -44,7 +44,7 @@ impl World {
         world
     }
 
-    fn empty(provider: Platform) -> Self {
+    pub(crate) fn empty(provider: Platform) -> Self {
         let now = Arc::new(Mutex::new(START));
         let platform = Arc::new(FakePlatform::new(provider, now.clone()));
         Self { store: Arc::default(), platform, now, mode: Mode::Live }
@@ -58,7 +58,7 @@ impl World {
         *self.now.lock().unwrap()
     }
 
-    fn ports(&self) -> Ports {
+    pub(crate) fn ports(&self) -> Ports {
         let (mode, clock) = (self.mode, self.now.clone());
         let mut accounts = MockAccountStore::new();
         accounts.expect_find().returning(move |id| Ok((id.0 < 100).then(|| account(id, mode))));

@@ -175,7 +175,23 @@ impl AuthorizationStore for FakeStore {
     ) -> Result<Option<PendingAuthorization>, StoreError> {
         let mut database = self.database();
         let place = database.pending.iter().position(|(of, hash, pending)| {
-            (*of, *hash, &pending.by, pending.provider) == (account, state, by, provider) && now < pending.expires_at
+            (*of, *hash, &pending.by, pending.provider) == (account, state, by, provider)
+                && pending.channel.is_none()
+                && now < pending.expires_at
+        });
+        Ok(place.map(|place| database.pending.remove(place).2))
+    }
+
+    async fn take_profile(
+        &self,
+        account: AccountId,
+        by: &Initiator,
+        state: StateHash,
+        now: OffsetDateTime,
+    ) -> Result<Option<PendingAuthorization>, StoreError> {
+        let mut database = self.database();
+        let place = database.pending.iter().position(|(of, hash, pending)| {
+            (*of, *hash, &pending.by) == (account, state, by) && pending.channel.is_some() && now < pending.expires_at
         });
         Ok(place.map(|place| database.pending.remove(place).2))
     }

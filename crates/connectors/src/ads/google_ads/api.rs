@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use url::Url;
 
 use super::{
-    super::client::{Client, Verdict, pages, throttled},
+    super::client::{Client, Verdict, no_path, pages, throttled},
     Addresses, GoogleAdsConfig, SCOPE,
     wire::{Accessible, Page},
 };
@@ -51,7 +51,8 @@ struct Search<'a> {
 impl Api {
     pub fn new(config: GoogleAdsConfig) -> Result<Self, ShopError> {
         let GoogleAdsConfig { app, developer_token, manager, addresses } = config;
-        Ok(Self { client: Client::new(&addresses.api, VERSION)?, app, developer_token, manager, addresses })
+        let base = addresses.api.join(VERSION).map_err(|_| no_path())?;
+        Ok(Self { client: Client::new(base)?, app, developer_token, manager, addresses })
     }
 
     pub fn app(&self) -> &AppCredentials {

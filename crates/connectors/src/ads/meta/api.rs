@@ -4,27 +4,21 @@ use std::time::Duration;
 
 use domain::shops::{Secret, ShopError};
 use reqwest::{Method, header::ACCEPT};
-use secrecy::ExposeSecret;
 use serde::{Deserialize, de::DeserializeOwned};
-use url::Url;
 
 use super::{
-    super::client::{Client, Verdict, pages, throttled},
+    super::client::{Client, Verdict, pages},
     SCOPE,
-    wire::Page,
 };
 use crate::{
-    graph::{ErrorBody, LONGEST_STOP, STOP, STOP_AT, usage},
-    shops::{AppCredentials, http::Answer, signature},
+    graph::{LONGEST_STOP, Page, STOP, STOP_AT, login::Login, refusal, refused, usage},
+    shops::http::Answer,
 };
-
-/// The version of the API: one is good for about a year.
-pub const VERSION: &str = "v25.0";
 
 #[derive(Debug)]
 pub(super) struct Api {
+    login: Login,
     client: Client,
-    app: AppCredentials,
 }
 
 /// For whom a call is made.
@@ -35,18 +29,15 @@ pub(super) struct Caller<'a> {
 }
 
 impl Api {
-    pub fn new(base: &Url, app: AppCredentials) -> Result<Self, ShopError> {
-        Ok(Self { client: Client::new(base, VERSION)?, app })
+    pub fn new(login: Login) -> Result<Self, ShopError> {
+        Ok(Self { client: Client::new(login.url(&[]))?, login })
     }
 
-    pub fn app(&self) -> &AppCredentials {
-        &self.app
+    pub fn login(&self) -> &Login {
+        &self.login
     }
 
     /// Makes a call, and again after a pause that the platform asks for, if it is short.
-    ///
-    /// The proof shows that the caller has the app's secret beside the token, which an app can demand
-    /// (<https://developers.facebook.com/docs/facebook-login/security#proof>).
     pub async fn call(
         &self,
         caller: &Caller<'_>,
@@ -54,8 +45,8 @@ impl Api {
         path: &[&str],
         query: &[(&str, &str)],
     ) -> Result<Answer, ShopError> {
-        let mut url = self.client.url(path)?;
-        let proof = hex::encode(signature::sign(&self.app.client_secret, caller.token.expose().as_bytes()));
+        let mut url = self.login.url(path);
+        let proof = self.login.proof(caller.token);
         url.query_pairs_mut().extend_pairs(query).append_pair("appsecret_proof", &proof);
         let request = || {
             let request = self.client.request(method.clone(), url.clone()).bearer_auth(caller.token.expose());
@@ -81,15 +72,6 @@ impl Api {
             Ok((page.data, next))
         })
         .await
-    }
-
-    /// Asks for a token. Unverified: that it is given for a form as well as for a query, which would stand in logs.
-    pub async fn token(&self, form: &[(&str, &str)]) -> Result<Answer, ShopError> {
-        let AppCredentials { client_id, client_secret, previous_secret: _ } = &self.app;
-        let own = [("client_id", client_id.as_str()), ("client_secret", client_secret.expose_secret())];
-        let fields: Vec<_> = form.iter().chain(&own).copied().collect();
-        let answer = self.client.send_form(self.client.url(&["oauth", "access_token"])?, &fields).await?;
-        if answer.status.is_success() { Ok(answer) } else { Err(error_of(&answer)) }
     }
 }
 
@@ -118,21 +100,15 @@ fn pause_of(answer: &Answer) -> Option<Duration> {
 
 /// What the codes of the API mean.
 fn error_of(answer: &Answer) -> ShopError {
-    let Ok(ErrorBody { error }) = answer.json::<ErrorBody>() else {
-        let said = format!("it answered with {}", answer.status.as_u16());
-        return if answer.status.is_server_error() { ShopError::Unavailable(said) } else { ShopError::Rejected(said) };
+    let error = match refusal(answer) {
+        Ok(error) => error,
+        Err(unreadable) => return unreadable,
     };
     match (error.code, error.error_subcode) {
-        (102 | 190, _) => ShopError::Unauthorized,
-        (4 | 17 | 32 | 613 | 80_000 | 80_003 | 80_004, _) => throttled(),
         (100, Some(1_487_534)) => ShopError::TooMany,
         // Unverified: that this is told with code 1 as well.
         (1, _) if error.message.starts_with("Please reduce the amount of data") => ShopError::TooMany,
-        // An object that is gone, or that the token may not see.
-        (100, Some(33)) | (803, _) => ShopError::NotFound,
-        (10 | 200..=299, _) => ShopError::MissingScope(SCOPE.to_owned()),
-        (1 | 2, _) => ShopError::Unavailable(format!("code {}", error.code)),
-        (code, subcode) => ShopError::Rejected(format!("code {code}, subcode {}", subcode.unwrap_or_default())),
+        _ => refused(&error, SCOPE),
     }
 }
 

@@ -9,46 +9,6 @@ use crate::{
     shops::wire::{Amount, Count, Id},
 };
 
-/// A page of a list.
-#[derive(Debug, Deserialize)]
-pub struct Page<T> {
-    pub data: Vec<T>,
-    paging: Option<Paging>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Paging {
-    cursors: Option<Cursors>,
-    /// The address of the next page, with the token in it.
-    next: Option<IgnoredAny>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Cursors {
-    after: Option<String>,
-}
-
-impl<T> Page<T> {
-    /// What the next page is asked for with; `None` on the last one.
-    pub fn after(&self) -> Option<String> {
-        let paging = self.paging.as_ref().filter(|paging| paging.next.is_some())?;
-        paging.cursors.as_ref()?.after.clone()
-    }
-}
-
-#[derive(Deserialize)]
-pub struct TokenBody {
-    pub access_token: String,
-    /// Seconds.
-    pub expires_in: Option<Count>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Permission {
-    pub permission: String,
-    pub status: String,
-}
-
 #[derive(Debug, Deserialize)]
 pub struct AdAccountEntry {
     pub account_id: Id,

@@ -16,11 +16,11 @@ use reqwest::{
 };
 use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
-use url::{Url, form_urlencoded::Serializer};
+use url::form_urlencoded::Serializer;
 
 use crate::{
-    graph::{ErrorBody, STOP, usage},
-    shops::http::{Answer, Http, send},
+    graph::{ErrorBody, STOP, login::Login, usage},
+    shops::http::{Answer, send},
 };
 
 /// Share of the budget in percent from which calls are spaced out.
@@ -38,18 +38,13 @@ enum Pace {
 /// The API.
 #[derive(Debug)]
 pub struct Api {
-    http: Http,
-    base: Url,
+    login: Login,
     paces: Mutex<HashMap<String, Pace>>,
 }
 
 impl Api {
-    pub fn new(base: Url) -> Result<Self, ChannelError> {
-        if base.cannot_be_a_base() {
-            return Err(ChannelError::Rejected("the address takes no path".to_owned()));
-        }
-        let http = Http::new(concat!("business-analytics-service/", env!("CARGO_PKG_VERSION"))).map_err(failed)?;
-        Ok(Self { http, base, paces: Mutex::default() })
+    pub fn new(login: Login) -> Self {
+        Self { login, paces: Mutex::default() }
     }
 
     /// Makes one call; whether to make it again is the caller's to know.
@@ -62,14 +57,10 @@ impl Api {
         form: &[(&str, &str)],
     ) -> Result<T, ChannelError> {
         self.wait(&profile.external_id).await?;
-        let mut url = self.base.clone();
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(path);
-        }
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
-        }
-        let request = self.http.request(method.clone(), url).bearer_auth(profile.token.expose());
+        let mut url = self.login.url(path);
+        let proof = self.login.proof(&profile.token);
+        url.query_pairs_mut().extend_pairs(query).append_pair("appsecret_proof", &proof);
+        let request = self.login.http().request(method.clone(), url).bearer_auth(profile.token.expose());
         let request = request.header(ACCEPT, "application/json");
         let request = if method == Method::POST {
             let body = Serializer::new(String::new()).extend_pairs(form).finish();

@@ -100,7 +100,7 @@ struct InstagramComment {
     parent_id: Option<String>,
 }
 
-/// No hook tells of an edit or a deletion: what is answered is read again before.
+/// Unverified: that no hook tells of an edit or a deletion; none is documented. What is answered is read again before.
 fn instagram(value: Value) -> Option<Change> {
     let InstagramComment { id, text, from, media, parent_id } = serde_json::from_value(value).ok()?;
     let (author_id, username) = from.map_or((None, None), |from| (from.id, from.username));

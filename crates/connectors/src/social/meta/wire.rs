@@ -7,25 +7,31 @@ use time::OffsetDateTime;
 use crate::graph::instant;
 
 #[derive(Debug, Deserialize)]
-pub struct Listed<T> {
-    #[serde(default = "Vec::new")]
-    pub data: Vec<T>,
-    pub paging: Option<Paging>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Paging {
-    pub cursors: Option<Cursors>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Cursors {
-    pub after: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
 pub struct WirePost {
     pub id: String,
+}
+
+/// A page as `/me/accounts` tells it.
+#[derive(Deserialize)]
+pub struct WirePage {
+    pub id: String,
+    pub name: Option<String>,
+    pub access_token: Option<String>,
+    #[serde(default)]
+    pub tasks: Vec<String>,
+    pub instagram_business_account: Option<WireInstagram>,
+}
+
+#[derive(Deserialize)]
+pub struct WireInstagram {
+    pub id: String,
+    pub username: Option<String>,
+}
+
+/// Whether something was done.
+#[derive(Debug, Deserialize)]
+pub struct Done {
+    pub success: bool,
 }
 
 /// The answer to a write. An edit answers without an identifier.

@@ -16,10 +16,12 @@ use serde_json::{Value, json};
 use super::{
     Inner, Meta, Report,
     insights::{AT_ONCE, Asked},
-    query::{Answer, Query},
     world::{Happening, World},
 };
-use crate::shops::{Stub, broken, finish, routes};
+use crate::{
+    graph::{Answer, Query, oauth::Choice},
+    shops::{Stub, broken, finish, routes},
+};
 
 /// How long a report takes.
 const REPORT_TAKES: Duration = Duration::from_millis(200);
@@ -91,17 +93,17 @@ impl Meta {
         let query = Query::of(request.query_string().as_bytes())?;
         match path {
             ["dialog", "oauth"] => {
-                let declines = self.common().faults.take("decline").is_some();
-                self.inner().grants.authorize(config, &query, declines, now).map(Called::Redirect)
+                let choice = Choice { declines: self.common().faults.take("decline").is_some(), withheld: None };
+                self.inner().grants.authorize(&config.app(), &query, &choice, now).map(Called::Redirect)
             }
             // With secrets in the body alone: addresses stand in logs.
             ["oauth", "access_token"] if request.method() == Method::POST && request.query_string().is_empty() => {
-                self.inner().grants.token(config, &Query::of(body)?, now).map(Called::Answer)
+                self.inner().grants.token(&config.app(), &Query::of(body)?, now).map(Called::Answer)
             }
             path => {
                 let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
                 let token = token.and_then(|value| value.strip_prefix("Bearer "));
-                self.inner().grants.admit(config, token, &query, now)?;
+                self.inner().grants.admit(&config.app(), token, &query, now)?;
                 self.granted(request.method(), path, &query).map(Called::Answer)
             }
         }
@@ -114,7 +116,7 @@ impl Meta {
             (&Method::DELETE, ["me", "permissions", permission]) => return Ok(inner.grants.give_back(permission)),
             _ => {}
         }
-        inner.grants.allow()?;
+        inner.grants.allow("ads_read")?;
         self.is_asked_too_often()?;
         match (method, path) {
             (&Method::GET, ["me", "adaccounts"]) => {

@@ -4,10 +4,8 @@ use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 use time::{Date, Duration, OffsetDateTime, macros::format_description};
 
-use super::{
-    query::{Answer, Query},
-    world::{Ad, Figures, World},
-};
+use super::world::{Ad, Figures, World};
+use crate::graph::{Answer, Query};
 
 /// Rows that an answer is made of at most, over all of its pages; a report holds more.
 pub const AT_ONCE: usize = 1_000;

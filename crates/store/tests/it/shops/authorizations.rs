@@ -7,6 +7,7 @@ use domain::{
         Secret,
         authorizations::{AuthorizationStore, Initiator, MAX_PENDING, PendingAuthorization, STATE_LIFETIME, StateHash},
     },
+    social::Channel,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -30,6 +31,7 @@ fn pending(now: OffsetDateTime) -> PendingAuthorization {
     PendingAuthorization {
         by: by(1, Some(7)),
         provider: Platform::Shopify,
+        channel: None,
         shop: Some("a.myshopify.com".to_owned()),
         redirect_uri: "http://127.0.0.1:1/callback".to_owned(),
         sealed_verifier: b"sealed".to_vec(),
@@ -101,4 +103,34 @@ async fn what_a_key_began_only_a_key_completes() {
     let key = by(1, None);
     let taken = AuthorizationStore::take(&*db.store, account, &key, Platform::Shopify, state("a"), NOW).await.unwrap();
     assert_eq!(taken, Some(pending));
+}
+
+#[tokio::test]
+async fn what_was_begun_for_a_profile_makes_no_shop_and_the_other_way_round() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let own = by(1, Some(7));
+    let profile = PendingAuthorization {
+        provider: Platform::Meta,
+        channel: Some(Channel::Instagram),
+        shop: Some("17841400000000001".to_owned()),
+        ..pending(NOW)
+    };
+    db.store.begin(account, state("profile"), profile.clone(), NOW).await.unwrap();
+    let ads = PendingAuthorization { provider: Platform::Meta, ..pending(NOW) };
+    db.store.begin(account, state("ads"), ads.clone(), NOW).await.unwrap();
+    let shop = async |text: &str| {
+        AuthorizationStore::take(&*db.store, account, &own, Platform::Meta, state(text), NOW).await.unwrap()
+    };
+    let of =
+        async |by: Initiator, text: &str, now| db.store.take_profile(account, &by, state(text), now).await.unwrap();
+    assert_eq!(shop("profile").await, None);
+    assert_eq!(of(own.clone(), "ads", NOW).await, None);
+    for other in [by(2, Some(7)), by(1, Some(8)), by(1, None)] {
+        assert_eq!(of(other, "profile", NOW).await, None);
+    }
+    assert_eq!(of(own.clone(), "profile", NOW + STATE_LIFETIME).await, None);
+    assert_eq!(of(own.clone(), "profile", NOW).await, Some(profile));
+    assert_eq!(of(own.clone(), "profile", NOW).await, None);
+    assert_eq!(shop("ads").await, Some(ads));
 }

@@ -1,4 +1,6 @@
-//! Parameters of calls, and what is answered.
+//! What the fakes of Meta's APIs share: parameters of calls, what is answered, and Facebook Login.
+
+pub mod oauth;
 
 use std::collections::BTreeMap;
 
