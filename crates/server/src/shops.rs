@@ -138,7 +138,7 @@ fn google_ads(config: &Config) -> anyhow::Result<Option<Connector>> {
         manager,
         addresses: Addresses { api: at(GOOGLE_ADS_API)?, login: at(GOOGLE_LOGIN)?, tokens: at(GOOGLE_TOKENS)? },
     })?);
-    Ok(Some(Connector { auth: google_ads.clone(), reader: google_ads, verifier: None, is_stand_in }))
+    Ok(Some(Connector { auth: google_ads.clone(), reader: google_ads, verifier: None, replies: None, is_stand_in }))
 }
 
 /// The app on a platform; `None`: there is none, and no shop there can be connected.

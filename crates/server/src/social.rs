@@ -15,9 +15,12 @@ use connectors::{
     shops::AppCredentials,
     social::meta::{Login, LoginConfig, Meta, MetaHooks, VERSION},
 };
-use domain::social::{
-    Channel,
-    channels::{SocialInbox, SocialReplies},
+use domain::{
+    ai::LanguageModel,
+    social::{
+        Channel,
+        channels::{SocialInbox, SocialReplies},
+    },
 };
 use store::Store;
 use time::OffsetDateTime;
@@ -106,7 +109,7 @@ pub fn worker(
         return Ok(None);
     }
     let price = ai::vote_price(config)?;
-    let voter = |model: &Arc<_>| Voter { runs: store.clone(), model: model.clone(), price };
+    let voter = |model: &Arc<dyn LanguageModel>| Voter { runs: store.clone(), model: model.clone(), price };
     Ok(Some(SocialWorker {
         hooks: store.clone(),
         profiles: store.clone(),

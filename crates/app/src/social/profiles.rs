@@ -319,6 +319,7 @@ mod tests {
             external_id: "178".to_owned(),
             app_scoped_id: None,
             handle: None,
+            integration: None,
             sealed_token: Some(format!("{}: EAAB1", token_binding(ACCOUNT, SocialAccountId(5))).into_bytes()),
             last_poll_at: None,
             blocked_until: None,

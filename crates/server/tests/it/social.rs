@@ -419,7 +419,7 @@ async fn a_person_answers_in_own_words_and_the_bot_is_silent_from_then_on() {
 #[tokio::test]
 async fn what_no_hook_told_of_is_polled() {
     let rig = Rig::start().await;
-    rig.network.comment("¿Cuánto cuesta este vestido?");
+    rig.network.comment(COMMENT, "¿Cuánto cuesta este vestido?");
     rig.tick().await;
     rig.tick().await;
     assert_eq!(rig.conversation().await.external_id, COMMENT);

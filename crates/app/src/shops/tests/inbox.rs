@@ -102,7 +102,8 @@ async fn a_connection_that_is_due_is_so_after_its_hooks_were_acted_on() {
 async fn a_question_makes_the_profile_due_and_asks_the_platform_for_nothing() {
     let world = World::connected(Platform::Mercadolibre);
     world.act_on([Topic::Question]).await;
-    assert_eq!((world.store.database().questions_at.as_slice(), world.done()), (&[START][..], vec![1]));
+    assert_eq!(world.store.database().questions_at, [START]);
+    assert_eq!(world.done(), [1]);
     assert_eq!(world.platform.answers.lock().unwrap().asked_for, [] as [Vec<String>; 0]);
 }
 

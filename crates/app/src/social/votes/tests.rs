@@ -7,12 +7,11 @@ use std::{
 
 use domain::{
     AccountId, ConversationId, MessageId, RunId,
-    accounts::{Account, MockAccountStore},
+    accounts::{Account, MockAccountStore, Platform},
     ai::{CallId, MockAiRuns, MockLanguageModel, RunClaim, Usage},
     sealing::MockSealer,
     social::{
         Category, Channel, Handling, Mode as BotMode, Sent, Thread, Tongue,
-        channels::{Batch, HookRefused, SocialInbox},
         replies::{MockHookLog, MockIntake, MockProfileStore, MockReplyQueue},
         settings::Settings,
         templates::Approved,
@@ -24,6 +23,7 @@ use serde_json::json;
 use time::{OffsetDateTime, macros::datetime};
 
 use super::*;
+use crate::shops::tests::World as Shops;
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 10:00 UTC);
 /// A question of which the rules are not sure.
@@ -67,21 +67,6 @@ fn undecided(text: &str) -> Undecided {
         is_blocked: false,
         is_token_dead: false,
         vote: None,
-    }
-}
-
-/// Hooks are of no concern here.
-struct NoInbox;
-
-impl SocialInbox for NoInbox {
-    fn confirms(&self, _: &str) -> bool {
-        false
-    }
-    fn verify(&self, _: &[u8], _: Option<&str>) -> Result<(), HookRefused> {
-        Err(HookRefused::Unsigned)
-    }
-    fn parse(&self, _: &[u8]) -> Vec<Batch> {
-        Vec::new()
     }
 }
 
@@ -176,9 +161,9 @@ impl World {
             voter: has_model.then(|| Voter { runs: Arc::new(runs), model: Arc::new(model), price }),
             accounts: Arc::new(accounts),
             sealer: Arc::new(MockSealer::new()),
-            inbox: Arc::new(NoInbox),
+            inbox: None,
             networks: HashMap::new(),
-            is_stand_in: true,
+            shops: Shops::empty(Platform::Mercadolibre).ports(),
             is_enabled: true,
             clock: Arc::new(|| NOW),
             random: Arc::new(|| 0),

@@ -253,6 +253,8 @@ fn worker(store: &Arc<Store>, platform: &Platform, app: Arc<Mercadolibre>, seale
         profiles: store.clone(),
         intake: store.clone(),
         queue: store.clone(),
+        votes: store.clone(),
+        voter: None,
         accounts: store.clone(),
         sealer: sealer.clone(),
         inbox: None,

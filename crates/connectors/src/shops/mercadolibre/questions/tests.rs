@@ -8,7 +8,7 @@ fn question(status: &str, answer: &str) -> Question {
     let sample = r#"{"date_created":"2021-02-16T14:50:27.938-04:00","item_id":"MLA903218023","seller_id":189394110,
         "status":"STATUS","text":"¿Tienen stock?","id":11764931832,"deleted_from_listing":false,"hold":false,
         "suspected_spam":false,"answer":ANSWER,"from":{"id":162981404}}"#;
-    serde_json::from_str(&sample.replace("STATUS", status).replace("ANSWER", answer)).unwrap()
+    serde_json::from_str(&sample.replace("ANSWER", answer).replace("STATUS", status)).unwrap()
 }
 
 const ACTIVE: &str = r#"{"text":"Sí, hay.","status":"ACTIVE","date_created":"2021-02-16T14:52:13.580-04:00"}"#;
