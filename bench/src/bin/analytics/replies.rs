@@ -1,9 +1,9 @@
 //! Protocol A1: what the bot would answer by itself, held against labelled comments.
 //!
 //! Every comment is sorted by the rules and decided about in mode `auto`, with an approved template for each category and
-//! language: by the rules alone, with a model that always agrees with them where they are in doubt, which is the worst that one
-//! can do, and with one that is always right. An answer is wrong where the comment is of another category. The file's columns are `language`, `category`, `clear`
-//! and `text`; the repository has one of 600 comments.
+//! language: by the rules alone, with a model that always agrees with them where they are in doubt, which is the worst that
+//! one can do, and with one that is always right. An answer is wrong where the comment is of another category. The file's
+//! columns are `language`, `category`, `clear` and `text`; the repository has one of 600 comments.
 
 use std::{
     collections::BTreeMap,
@@ -56,7 +56,8 @@ impl Score {
 
     fn figures(&self, voter: Voter, language: &str) -> Value {
         json!({
-            "protocol": "A1", "voter": voter.name(), "language": language, "comments": self.comments, "answered": self.answered,
+            "protocol": "A1", "voter": voter.name(), "language": language,
+            "comments": self.comments, "answered": self.answered,
             "wrong_of_all": share(self.wrong, self.comments), "wrong_of_answered": share(self.wrong, self.answered),
             "complaints_answered": share(self.complaints_answered, self.complaints),
             "clear_questions_answered": share(self.clear_answered, self.clear),

@@ -6,8 +6,6 @@
 //! twice. Before the decision the comment is read again, so every brake holds after the vote as before.
 
 mod prompt;
-#[cfg(test)]
-mod tests;
 
 use std::{sync::Arc, time::Duration};
 
@@ -141,3 +139,6 @@ fn read(answer: &Value, candidates: &[TemplateId]) -> Result<Option<TemplateId>,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
