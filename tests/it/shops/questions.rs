@@ -13,11 +13,11 @@ async fn send(rig: &Rig, method: Method, path: &str, body: Value) -> (u16, Value
 
 /// The conversation that a question began, once it was decided about.
 async fn decided(rig: &Rig, question: &Value) -> Value {
-    let path = "/api/v1/conversations?channel=mercadolibre";
+    let (path, question) = ("/api/v1/conversations?channel=mercadolibre", question.to_string());
     let mut found = Value::Null;
     rig.until("the question was decided about", async || {
         let listed = rig.service.process.json(path, &rig.key).await;
-        let of = |row: &&Value| row["external_id"] == question.to_string() && !row["auto_reply"].is_null();
+        let of = |row: &&Value| row["external_id"] == question.as_str() && !row["auto_reply"].is_null();
         found = listed["data"].as_array().unwrap().iter().find(of).cloned().unwrap_or_default();
         !found.is_null()
     })
