@@ -79,11 +79,12 @@ impl<'a> Walk<'a> {
     async fn carry_out(&mut self, operations: impl Iterator<Item = Operation>) -> Vec<String> {
         let (mut failed, mut reads) = (Vec::new(), Vec::new());
         // A shop is connected with its platform's help: the tests of `shops` do that.
-        // A conversation is begun by a customer: those of conversations do that.
+        // A conversation is begun by a customer, and a profile connected by a person: those of conversations and profiles do that.
         let begins = |path: &str| {
             path.ends_with("/{provider}/authorize")
                 || path.ends_with("/{provider}/complete")
                 || path.contains("/conversations/{id}")
+                || path.contains("/social/profiles/")
         };
         for operation in operations.filter(|operation| !begins(&operation.path)) {
             let path = self.fill(&operation).await;
