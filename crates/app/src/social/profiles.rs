@@ -408,10 +408,11 @@ mod tests {
         let query = begin(&service, &owner(None), None).await;
         let profile = service.complete(&owner(None), &query, None, None).await.unwrap().value;
         assert_eq!((profile.external_id.as_str(), profile.missing_scopes.as_slice()), ("178", &["b".to_owned()][..]));
-        let made = made.lock().unwrap();
-        assert_eq!(made[0].sealed_token, b"social_token of row 5 of account 7: EAAB1");
-        assert!(made[0].is_subscribed);
-        drop(made);
+        {
+            let made = made.lock().unwrap();
+            assert_eq!(made[0].sealed_token, b"social_token of row 5 of account 7: EAAB1");
+            assert!(made[0].is_subscribed);
+        }
         let again = service.complete(&owner(None), &query, None, None).await;
         assert!(matches!(again, Err(ConnectFailure::InvalidState)), "a state is good once");
     }

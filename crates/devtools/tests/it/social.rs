@@ -330,10 +330,13 @@ async fn a_budget_that_is_used_up_stops_the_calls() {
     assert!(made <= 4, "what is refused is not asked for again: {made}");
 }
 
+/// A body with its signature.
+type Came = (Vec<u8>, String);
+
 /// A receiver of hooks: the bodies that came with their signatures, and how often it was asked for the challenge.
 #[derive(Clone, Default)]
 struct Receiver {
-    came: Arc<Mutex<Vec<(Vec<u8>, String)>>>,
+    came: Arc<Mutex<Vec<Came>>>,
     asked: Arc<Mutex<usize>>,
 }
 

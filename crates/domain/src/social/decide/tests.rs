@@ -260,7 +260,8 @@ fn no_model_is_asked_where_another_brake_holds() {
     let world = World::asking(DOUBTFUL, Mode::Auto);
     let asking = Situation { vote: Vote::Open, ..world.situation() };
     assert!(matches!(decide(&asking), Decision::Ask { .. }));
-    let brakes: [(fn(&mut Situation<'_>), Reason); 7] = [
+    type Brake = fn(&mut Situation<'_>);
+    let brakes: [(Brake, Reason); 7] = [
         (|s| s.is_hidden = true, Reason::Hidden),
         (|s| s.thread.opted_out = true, Reason::OptedOut),
         (|s| s.thread.has_human = true, Reason::HumanActive),

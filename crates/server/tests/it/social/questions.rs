@@ -306,7 +306,7 @@ async fn an_answer_is_written_once_under_every_fault(
     rig.auto().await;
     rig.asked().await;
     for (fault, value) in faults {
-        rig.platform.common().faults.set(*fault, 1, *value);
+        rig.platform.common().faults.set(fault, 1, *value);
     }
     rig.settle().await;
     assert_eq!(rig.state().await, state, "{faults:?}");
