@@ -31,8 +31,8 @@ medians of three rounds (nine for customers, latency, track and logins), ratios 
 - **p99 ÷ p50**: Linux may leave an HTTP thread and its Postgres session on one processor for up to 300 ms; pinning them apart lowers the p99
   and raises the p50 by two thirds.
 - **nightly growth history**: a longer history has more customers who differ, for the two fits of `customer_metrics`.
-- **logins spread**: a password takes a processor for some 30 ms, and a request that wakes there waits for its turn. Under `SCHED_BATCH`
-  waking does not shorten that; started without it the service keeps the p99 at 3.6 times that of idle instead of 5.8.
+- **logins spread**: a password takes a processor for some 30 ms. Its threads are of the class `SCHED_IDLE`, which a request preempts when it wakes
+  ([ADR 22](adr/0022-hashes-give-way.md)); as threads like all others they made the p99 5.8 times that of idle.
 - **shops neighbours**: the pauses of the default `BAS_SHOPS_NICE_RATIO`; with 9 the ratio was 2.8, with 1 it was 5.4.
 - Ratios vary by a fifth within an hour.
 ";
