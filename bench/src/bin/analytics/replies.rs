@@ -1,9 +1,8 @@
 //! Protocol A1: what the bot would answer by itself, held against labelled comments.
 //!
 //! Every comment is sorted by the rules and decided about in mode `auto`, with an approved template for each category and
-//! language: by the rules alone, with a model that always agrees with them where they are in doubt, which is the worst that
-//! one can do, and with one that is always right. An answer is wrong where the comment is of another category. The file's
-//! columns are `language`, `category`, `clear` and `text`; the repository has one of 600 comments.
+//! language. An answer is wrong where the comment is of another category. The file's columns are `language`, `category`,
+//! `clear` and `text`; the repository has one of 600 comments.
 
 use std::{
     collections::BTreeMap,
@@ -54,10 +53,9 @@ impl Score {
         self.clear_answered += count(is_clear && answered_as == Some(category));
     }
 
-    fn figures(&self, voter: Voter, language: &str) -> Value {
+    fn figures(&self, language: &str) -> Value {
         json!({
-            "protocol": "A1", "voter": voter.name(), "language": language,
-            "comments": self.comments, "answered": self.answered,
+            "protocol": "A1", "language": language, "comments": self.comments, "answered": self.answered,
             "wrong_of_all": share(self.wrong, self.comments), "wrong_of_answered": share(self.wrong, self.answered),
             "complaints_answered": share(self.complaints_answered, self.complaints),
             "clear_questions_answered": share(self.clear_answered, self.clear),
@@ -88,69 +86,29 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
         comments.push((cell(language).parse()?, cell(category).parse()?, cell(clear) == "yes", cell(text).to_owned()));
         Ok(())
     })?;
-    for voter in [Voter::None, Voter::Agrees, Voter::IsRight] {
-        let (mut all, mut by_language) = (Score::default(), BTreeMap::<Tongue, Score>::new());
-        for (tongue, label, is_clear, text) in &comments {
-            let found = answered_as(text, *tongue, (voter, *label));
-            all.add(*label, *is_clear, found);
-            by_language.entry(*tongue).or_default().add(*label, *is_clear, found);
-        }
-        for (tongue, score) in &by_language {
-            print(&score.figures(voter, tongue.as_str()))?;
-        }
-        print(&all.figures(voter, "all"))?;
+    let (mut all, mut by_language) = (Score::default(), BTreeMap::<Tongue, Score>::new());
+    for (tongue, label, is_clear, text) in &comments {
+        let found = answered_as(text, *tongue);
+        all.add(*label, *is_clear, found);
+        by_language.entry(*tongue).or_default().add(*label, *is_clear, found);
     }
-    Ok(())
-}
-
-/// The model that has the second vote.
-#[derive(Clone, Copy)]
-enum Voter {
-    None,
-    /// It chooses the template of the rules' category.
-    Agrees,
-    /// It chooses the template of the label.
-    IsRight,
-}
-
-impl Voter {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Agrees => "agrees",
-            Self::IsRight => "is_right",
-        }
+    for (tongue, score) in &by_language {
+        print(&score.figures(tongue.as_str()))?;
     }
+    print(&all.figures("all"))
 }
 
-/// The number of the template of a language and a category.
-fn template(language: Tongue, category: Category) -> TemplateId {
-    let place = Tongue::ALL.iter().flat_map(|tongue| Category::ALL.iter().map(move |one| (*tongue, *one)));
-    let place = place.take_while(|one| *one != (language, category)).count();
-    TemplateId(i64::try_from(place).unwrap_or_default())
-}
-
-/// As what the bot answers a comment with this label, if it does. The account speaks the language of the comments.
-fn answered_as(text: &str, account: Tongue, (voter, label): (Voter, Category)) -> Option<Category> {
+/// As what the bot answers a comment, if it does. The account speaks the language of the comments.
+fn answered_as(text: &str, account: Tongue) -> Option<Category> {
     let (classified, zone, now) = (classify(text), Zone::utc(), OffsetDateTime::UNIX_EPOCH);
     let settings = Settings { mode: Mode::Auto, ..Settings::default() };
-    let templates: Vec<Approved> = Tongue::ALL
-        .iter()
-        .flat_map(|language| Category::ALL.iter().map(move |category| (*language, *category)))
-        .map(|(language, category)| Approved {
-            id: template(language, category),
-            version: 1,
-            category,
-            language,
-            variations: vec!["…".to_owned()],
-        })
-        .collect();
-    let language = classified.language.unwrap_or(account);
-    let vote = match voter {
-        Voter::None => Vote::Closed,
-        Voter::Agrees => Vote::For(template(language, classified.category)),
-        Voter::IsRight => Vote::For(template(language, label)),
-    };
+    let mut templates = Vec::new();
+    for &language in Tongue::ALL {
+        for &category in Category::ALL {
+            let variations = vec!["…".to_owned()];
+            templates.push(Approved { id: TemplateId(1), version: 1, category, language, variations });
+        }
+    }
     let situation = Situation {
         now,
         channel: Channel::Instagram,
@@ -174,7 +132,7 @@ fn answered_as(text: &str, account: Tongue, (voter, label): (Voter, Category)) -
         sent: Sent::default(),
         same_text_from: 1,
         classified: &classified,
-        vote,
+        vote: Vote::Closed,
         templates: &templates,
         language: account,
         random: 0,

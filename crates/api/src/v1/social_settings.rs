@@ -195,7 +195,8 @@ pub struct Request {
     own_hosts: Option<Vec<String>>,
     #[schema(max_length = 500, example = "https://shop.example.com/")]
     link: Option<String>,
-    /// True lets a language model vote where the word lists are in doubt; each vote costs `model_vote_credits`.
+    /// True lets a language model propose an answer where the word lists are in doubt; each vote costs
+    /// `model_vote_credits`.
     #[schema(default = false, example = false)]
     model_vote: Option<bool>,
 }

@@ -265,7 +265,7 @@ bot-model-vote-ask = Ask a language model where the word lists are not sure
 bot-model-vote-help = Each comment that it is asked about costs { $credits_n ->
     [one] { $credits } credit
    *[other] { $credits } credits
-}, given back if the answer is of no use. It chooses among your approved templates, or none of them, and writes nothing. Its provider gets the text of the comment and of the templates; complaints and spam are not sent there. By itself the bot sends only what the word lists and the model agree on.
+}, given back if the answer is of no use. It chooses among your approved templates, or none of them, and writes nothing. Its provider gets the text of the comment and of the templates; complaints and spam are not sent there. What it chooses waits for a person’s approval.
 bot-model-vote-on = on, { $credits_n ->
     [one] { $credits } credit
    *[other] { $credits } credits

@@ -265,7 +265,7 @@ bot-model-vote-ask = Consultar a un modelo de lenguaje cuando las listas de pala
 bot-model-vote-help = Cada comentario que se le consulta cuesta { $credits_n ->
     [one] { $credits } crédito
    *[other] { $credits } créditos
-}, que se devuelven si la respuesta no sirve. Elige entre tus plantillas aprobadas, o ninguna, y no escribe nada. Su proveedor recibe el texto del comentario y de las plantillas; los reclamos y el spam no se le envían. Por sí solo el bot envía únicamente aquello en lo que coinciden las listas de palabras y el modelo.
+}, que se devuelven si la respuesta no sirve. Elige entre tus plantillas aprobadas, o ninguna, y no escribe nada. Su proveedor recibe el texto del comentario y de las plantillas; los reclamos y el spam no se le envían. Lo que elige espera la aprobación de una persona.
 bot-model-vote-on = sí, { $credits_n ->
     [one] { $credits } crédito
    *[other] { $credits } créditos

@@ -265,7 +265,7 @@ bot-model-vote-ask = Consultar um modelo de linguagem quando as listas de palavr
 bot-model-vote-help = Cada comentário que lhe é consultado custa { $credits_n ->
     [one] { $credits } crédito
    *[other] { $credits } créditos
-}, devolvidos se a resposta não servir. Ele escolhe entre os seus modelos aprovados, ou nenhum, e não escreve nada. O provedor dele recebe o texto do comentário e dos modelos; reclamações e spam não lhe são enviados. Sozinho o bot envia apenas aquilo em que as listas de palavras e o modelo concordam.
+}, devolvidos se a resposta não servir. Ele escolhe entre os seus modelos aprovados, ou nenhum, e não escreve nada. O provedor dele recebe o texto do comentário e dos modelos; reclamações e spam não lhe são enviados. O que ele escolhe espera a aprovação de uma pessoa.
 bot-model-vote-on = sim, { $credits_n ->
     [one] { $credits } crédito
    *[other] { $credits } créditos

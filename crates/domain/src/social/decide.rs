@@ -119,31 +119,24 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         return Decision::None;
     }
     let choice = choose(situation);
-    let (choice, is_clear) = match brake(situation) {
-        None => (choice, true),
-        Some(Reason::LowConfidence) => match second_vote(situation, choice) {
-            Ok(voted) => voted,
-            Err(decision) => return decision,
-        },
+    match brake(situation) {
+        None => {}
+        Some(Reason::LowConfidence) => return second_vote(situation, choice),
         Some(reason) => {
             // A comment that is gone needs no answer.
             let choice = choice.filter(|_| !matches!(reason, Reason::Deleted | Reason::Spam));
             return Decision::Hold { reason, choice, again_at: None };
         }
-    };
+    }
     let Some(choice) = choice else {
         return Decision::Hold { reason: Reason::NoTemplate, choice: None, again_at: None };
     };
-    if mode == Mode::DryRun {
-        return Decision::DryRun { choice };
-    }
     let is_automatic = mode == Mode::Auto
         && situation.is_enabled
-        && is_clear
         && situation.classified.category.is_question()
         && situation.settings.categories_auto.contains(&situation.classified.category);
     if !is_automatic {
-        return Decision::Hold { reason: Reason::NeedsApproval, choice: Some(choice), again_at: None };
+        return proposed(mode, choice);
     }
     if let Some((reason, again_at)) = wait(situation) {
         // By then it may be too old.
@@ -153,17 +146,26 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     Decision::Send { choice, due_at: situation.now + delay(situation.random) }
 }
 
-/// What comes of a comment that the rules are in doubt about: the answer that a model chose, and whether both voters mean the
-/// same one question; else the decision. `by_rules` is the answer that the rules would choose.
-fn second_vote(situation: &Situation<'_>, by_rules: Option<Choice>) -> Result<(Option<Choice>, bool), Decision> {
+/// An answer that is not sent by itself: kept to be judged, or for a person to approve.
+fn proposed(mode: Mode, choice: Choice) -> Decision {
+    if mode == Mode::DryRun {
+        return Decision::DryRun { choice };
+    }
+    Decision::Hold { reason: Reason::NeedsApproval, choice: Some(choice), again_at: None }
+}
+
+/// What comes of a comment that the rules are in doubt about. What a model chose is proposed to people and never sent by
+/// itself: a model that agrees with whatever the rules suspect would have the bot answer complaints. `by_rules` is the answer
+/// that the rules would choose.
+fn second_vote(situation: &Situation<'_>, by_rules: Option<Choice>) -> Decision {
     let classified = situation.classified;
-    let held = |reason, choice| Err(Decision::Hold { reason, choice, again_at: None });
+    let held = |reason, choice| Decision::Hold { reason, choice, again_at: None };
     // What the rules are sure of is not put to a vote: that the comment is out of scope, or that the settings ask for more.
     let vote = if classified.is_doubtful() { situation.vote } else { Vote::Closed };
     match vote {
         Vote::Open => match asked(situation) {
             candidates if candidates.is_empty() => held(Reason::LowConfidence, by_rules),
-            candidates => Err(Decision::Ask { candidates }),
+            candidates => Decision::Ask { candidates },
         },
         Vote::Closed => held(Reason::LowConfidence, by_rules),
         Vote::Unpaid => held(Reason::NoCredits, by_rules),
@@ -176,11 +178,11 @@ fn second_vote(situation: &Situation<'_>, by_rules: Option<Choice>) -> Result<(O
                 return held(Reason::LowConfidence, by_rules);
             };
             let choice = filled(situation, template);
-            let is_same = template.category == classified.category;
-            if classified.category.is_question() && !is_same && classified.also != Some(template.category) {
+            let is_meant = [Some(classified.category), classified.also].contains(&Some(template.category));
+            if classified.category.is_question() && !is_meant {
                 return held(Reason::VotersDisagree, choice);
             }
-            Ok((choice, is_same && classified.also.is_none()))
+            choice.map_or_else(|| held(Reason::NoTemplate, None), |choice| proposed(situation.settings.mode, choice))
         }
     }
 }
