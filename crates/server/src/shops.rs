@@ -9,7 +9,7 @@ use app::{
 };
 use connectors::{
     ads::{
-        google_ads::{self, Addresses, GoogleAds, GoogleAdsConfig},
+        google_ads::{Addresses, GoogleAds, GoogleAdsConfig},
         meta::{Meta, MetaConfig},
     },
     shops::{
@@ -126,16 +126,9 @@ fn google_ads(config: &Config) -> anyhow::Result<Option<Connector>> {
     let own = stand_in("google_ads_base_url", &config.google_ads_base_url)?;
     let is_stand_in = own.is_some();
     let at = |address| own.clone().map_or_else(|| Url::parse(address), Ok);
-    let manager = match config.google_ads_manager_id.trim() {
-        "" => None,
-        given => Some(
-            google_ads::customer_number(given).context("google_ads_manager_id is no number such as 123-456-7890")?,
-        ),
-    };
     let google_ads = Arc::new(GoogleAds::new(GoogleAdsConfig {
         app,
         developer_token: config.google_ads_developer_token.clone(),
-        manager,
         addresses: Addresses { api: at(GOOGLE_ADS_API)?, login: at(GOOGLE_LOGIN)?, tokens: at(GOOGLE_TOKENS)? },
     })?);
     Ok(Some(Connector { auth: google_ads.clone(), reader: google_ads, verifier: None, replies: None, is_stand_in }))

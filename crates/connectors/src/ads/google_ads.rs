@@ -51,7 +51,7 @@ const ABOUT: &str = "SELECT customer.id, customer.descriptive_name, customer.cur
                      customer.manager FROM customer LIMIT 1";
 
 /// The number of an ad account, `123-456-7890` as people read it or without hyphens, in digits alone.
-pub fn customer_number(text: &str) -> Option<String> {
+fn customer_number(text: &str) -> Option<String> {
     let plain = match text.split('-').collect::<Vec<_>>().as_slice() {
         [all] => (*all).to_owned(),
         [area, middle, last] if (area.len(), middle.len(), last.len()) == (3, 3, 4) => [*area, *middle, *last].concat(),
@@ -77,8 +77,6 @@ pub struct GoogleAdsConfig {
     pub app: AppCredentials,
     /// Sent with every call where there is one. Since 2026-09-09 Google ignores it.
     pub developer_token: Option<SecretString>,
-    /// Number of the manager account by way of which ad accounts are reached; without it who agrees reaches them directly.
-    pub manager: Option<String>,
     pub addresses: Addresses,
 }
 
@@ -105,9 +103,20 @@ impl GoogleAds {
         Ok((customer, answer))
     }
 
+    /// The ad account of a connection, the answer that told of it, and the manager account by way of which it is reached.
+    async fn open(&self, access: &Access) -> Result<(Customer, Answer, Option<String>), ShopError> {
+        let direct = Caller { account: &access.shop_id, manager: None, token: &access.token };
+        let manager = match self.customer(&direct).await {
+            Err(ShopError::NotFound) => self.manager_of(access).await?,
+            found => return found.map(|(customer, answer)| (customer, answer, None)),
+        };
+        let (customer, answer) = self.customer(&Caller { manager: Some(&manager), ..direct }).await?;
+        Ok((customer, answer, Some(manager)))
+    }
+
     async fn told(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError> {
-        let caller = Caller { account: &access.shop_id, token: &access.token };
-        let (customer, _) = self.customer(&caller).await?;
+        let (customer, _, manager) = self.open(access).await?;
+        let caller = Caller { account: &access.shop_id, manager: manager.as_deref(), token: &access.token };
         let days = Days::read(&self.api, &caller, from, until).await?;
         let ads = creatives::of_ads(&self.api, &caller, &days.ads()).await?;
         let told =
@@ -129,8 +138,7 @@ impl ShopReader for GoogleAds {
     }
 
     async fn shop(&self, access: &Access) -> Result<(ShopInfo, OffsetDateTime), ShopError> {
-        let caller = Caller { account: &access.shop_id, token: &access.token };
-        let (customer, answer) = self.customer(&caller).await?;
+        let (customer, answer, _) = self.open(access).await?;
         let now = answer.date().ok_or_else(|| ShopError::Malformed("the header Date".to_owned()))?;
         let is_granted = access.scopes.iter().any(|scope| scope == SCOPE);
         let info = ShopInfo {

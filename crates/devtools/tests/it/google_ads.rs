@@ -58,7 +58,7 @@ fn seed(days: u16) -> Seed {
 }
 
 /// The fake and our app there.
-fn start(seed: Seed, manager: Option<&str>) -> (Url, GoogleAds, Client) {
+fn start(seed: Seed) -> (Url, GoogleAds, Client) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let stub = stub::GoogleAds::new(stub::GoogleAdsConfig {
         client_id: "1234".into(),
@@ -73,7 +73,6 @@ fn start(seed: Seed, manager: Option<&str>) -> (Url, GoogleAds, Client) {
     let app = GoogleAds::new(GoogleAdsConfig {
         app: AppCredentials { client_id: "1234".into(), client_secret: "app-secret".into(), previous_secret: None },
         developer_token: Some("developer".into()),
-        manager: manager.map(str::to_owned),
         addresses: Addresses { api: base.clone(), login: base.clone(), tokens: base.clone() },
     })
     .unwrap();
@@ -83,11 +82,11 @@ fn start(seed: Seed, manager: Option<&str>) -> (Url, GoogleAds, Client) {
 
 impl Account {
     async fn open(days: u16) -> Self {
-        Self::of(seed(days), None).await
+        Self::of(seed(days)).await
     }
 
-    async fn of(seed: Seed, manager: Option<&str>) -> Self {
-        let (base, app, client) = start(seed, manager);
+    async fn of(seed: Seed) -> Self {
+        let (base, app, client) = start(seed);
         let grant = app.complete(&agree(&app, &client).await, &authorization(None), NOW).await.unwrap();
         assert_eq!(grant.tokens.access_expires_at, Some(NOW + Duration::seconds(3_599)));
         let access = Access {
@@ -230,7 +229,7 @@ async fn what_is_given_back_is_not_renewed_and_a_code_is_good_once() {
 
 #[tokio::test]
 async fn of_several_ad_accounts_one_is_named() {
-    let (_, app, client) = start(Seed { accounts: 2, ..seed(2) }, None);
+    let (_, app, client) = start(Seed { accounts: 2, ..seed(2) });
     let connect = async |shop: Option<&str>| {
         app.complete(&agree(&app, &client).await, &authorization(shop), NOW).await.map(|grant| grant.shop_id)
     };
@@ -245,15 +244,16 @@ async fn of_several_ad_accounts_one_is_named() {
 
 #[tokio::test]
 async fn ad_accounts_of_a_manager_are_reached_by_way_of_it() {
-    let managed = || Seed { managed: true, ..seed(10) };
-    let account = Account::of(managed(), Some("9998887777")).await;
+    let account = Account::of(Seed { managed: true, ..seed(10) }).await;
     assert_eq!(account.access.shop_id, ACCOUNT, "the manager account itself has no ads");
+    let (info, _) = account.app.shop(&account.access).await.unwrap();
+    assert_eq!(info.shop_id, ACCOUNT);
     let rows = account.read(day(10), day(0)).await.unwrap();
     account.agrees(&rows, 10, 0).await;
 
-    let (_, app, client) = start(managed(), None);
-    let alone = app.complete(&agree(&app, &client).await, &authorization(None), NOW).await;
-    assert_eq!(alone, Err(CompleteError::Denied("who agreed reaches no ad account".to_owned())));
+    let elsewhere = Access { shop_id: "5555555555".into(), ..account.access.clone() };
+    let read = account.app.ad_spend(&elsewhere, day(10), day(0)).await;
+    assert!(matches!(read, Err(ShopError::NotFound)), "{read:?}");
 }
 
 #[tokio::test]

@@ -28,7 +28,6 @@ pub(super) struct Api {
     client: Client,
     app: AppCredentials,
     developer_token: Option<SecretString>,
-    manager: Option<String>,
     addresses: Addresses,
 }
 
@@ -36,6 +35,8 @@ pub(super) struct Api {
 pub(super) struct Caller<'a> {
     /// Number of the ad account.
     pub account: &'a str,
+    /// Number of the manager account by way of which it is reached.
+    pub manager: Option<&'a str>,
     pub token: &'a Secret,
 }
 
@@ -50,18 +51,13 @@ struct Search<'a> {
 
 impl Api {
     pub fn new(config: GoogleAdsConfig) -> Result<Self, ShopError> {
-        let GoogleAdsConfig { app, developer_token, manager, addresses } = config;
+        let GoogleAdsConfig { app, developer_token, addresses } = config;
         let base = addresses.api.join(VERSION).map_err(|_| no_path())?;
-        Ok(Self { client: Client::new(base)?, app, developer_token, manager, addresses })
+        Ok(Self { client: Client::new(base)?, app, developer_token, addresses })
     }
 
     pub fn app(&self) -> &AppCredentials {
         &self.app
-    }
-
-    /// Number of the manager account by way of which ad accounts are reached.
-    pub fn manager(&self) -> Option<&str> {
-        self.manager.as_deref()
     }
 
     pub fn login(&self) -> &Url {
@@ -74,9 +70,6 @@ impl Api {
         if let Some(token) = &self.developer_token {
             request = request.header("developer-token", token.expose_secret());
         }
-        if let Some(manager) = &self.manager {
-            request = request.header("login-customer-id", manager);
-        }
         request
     }
 
@@ -86,7 +79,10 @@ impl Api {
         let body =
             serde_json::to_vec(search).map_err(|_| ShopError::Rejected("the query cannot be written".to_owned()))?;
         let request = || {
-            let request = self.request(Method::POST, url.clone(), caller.token);
+            let mut request = self.request(Method::POST, url.clone(), caller.token);
+            if let Some(manager) = caller.manager {
+                request = request.header("login-customer-id", manager);
+            }
             request.header(CONTENT_TYPE, "application/json").body(body.clone())
         };
         self.client.call(caller.account, request, verdict).await
@@ -140,7 +136,7 @@ impl Api {
     }
 
     fn at_tokens(&self, path: &str) -> Result<Url, ShopError> {
-        self.addresses.tokens.join(path).map_err(|_| ShopError::Rejected("the address takes no path".to_owned()))
+        self.addresses.tokens.join(path).map_err(|_| no_path())
     }
 }
 

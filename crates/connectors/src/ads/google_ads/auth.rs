@@ -52,29 +52,57 @@ impl GoogleAds {
         }
     }
 
-    /// The ad accounts that who agreed reaches: below the manager account, or directly. Manager accounts have no ads.
+    /// The ad accounts that who agreed reaches, directly and below manager accounts, which have no ads themselves.
     async fn reached(&self, token: &Secret, asked: Option<&str>) -> Result<Vec<Reached>, ShopError> {
-        if let Some(manager) = self.api.manager() {
-            let rows: Vec<ClientRow> = self.api.search(&Caller { account: manager, token }, CLIENTS).await?;
-            let client = |ClientRow { customer_client: client }: ClientRow| Reached {
-                number: client.id.0,
-                name: client.descriptive_name,
-            };
-            return Ok(rows.into_iter().map(client).collect());
+        let mut numbers = self.api.accessible(token).await?;
+        if asked.is_some_and(|asked| numbers.iter().any(|number| number == asked)) {
+            numbers.retain(|number| asked == Some(number));
         }
-        let numbers = self.api.accessible(token).await?.into_iter();
-        let numbers = numbers.filter(|number| asked.is_none_or(|asked| asked == number)).take(LOOKED_AT);
-        let mut reached = Vec::new();
-        for number in numbers {
-            match self.customer(&Caller { account: &number, token }).await {
-                Ok((customer, _)) if customer.manager => {}
-                Ok((customer, _)) => reached.push(Reached { number, name: customer.descriptive_name }),
+        let mut reached: Vec<Reached> = Vec::new();
+        for number in numbers.into_iter().take(LOOKED_AT) {
+            let found = match self.customer(&Caller { account: &number, manager: None, token }).await {
+                Ok((customer, _)) if customer.manager => self.below(&number, token).await,
+                Ok((customer, _)) => Ok(vec![Reached { number, name: customer.descriptive_name }]),
+                Err(error) => Err(error),
+            };
+            match found {
+                Ok(found) => {
+                    let is_new = |one: &Reached| reached.iter().all(|other| other.number != one.number);
+                    let new: Vec<_> = found.into_iter().filter(is_new).collect();
+                    reached.extend(new);
+                }
                 // It was closed, or never finished.
                 Err(ShopError::Suspended | ShopError::NotFound) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(reached)
+    }
+
+    /// The ad accounts below a manager account, at every depth.
+    async fn below(&self, manager: &str, token: &Secret) -> Result<Vec<Reached>, ShopError> {
+        let caller = Caller { account: manager, manager: Some(manager), token };
+        let rows: Vec<ClientRow> = self.api.search(&caller, CLIENTS).await?;
+        let client = |ClientRow { customer_client: client }: ClientRow| Reached {
+            number: client.id.0,
+            name: client.descriptive_name,
+        };
+        Ok(rows.into_iter().map(client).collect())
+    }
+
+    /// The manager account by way of which who agreed reaches an ad account that is not reached directly.
+    ///
+    /// # Errors
+    /// [`ShopError::NotFound`] when it is below none of them.
+    pub(super) async fn manager_of(&self, access: &Access) -> Result<String, ShopError> {
+        for manager in self.api.accessible(&access.token).await?.into_iter().take(LOOKED_AT) {
+            match self.below(&manager, &access.token).await {
+                Ok(clients) if clients.iter().any(|client| client.number == access.shop_id) => return Ok(manager),
+                Ok(_) | Err(ShopError::Suspended | ShopError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(ShopError::NotFound)
     }
 }
 
