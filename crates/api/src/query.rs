@@ -42,6 +42,7 @@ impl Input for NoParams {}
 
 /// Those of a plain list.
 #[derive(Debug, Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct Paging {
     #[validate(nested)]
     #[param(inline, required = false)]
@@ -56,6 +57,15 @@ impl Input for Paging {}
 impl Paging {
     pub fn page(&self) -> PageRequest {
         self.limit.page(self.cursor)
+    }
+
+    pub const fn cursor(&self) -> Option<i64> {
+        self.cursor
+    }
+
+    /// Whether the client leaves the length of a page open: then a file has all rows.
+    pub fn is_unlimited(&self) -> bool {
+        self.limit.requested().is_none()
     }
 }
 

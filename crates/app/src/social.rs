@@ -11,7 +11,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration as StdDuration};
 
 use domain::{
     StoreError,
-    accounts::{AccountStore, Mode},
+    accounts::Mode,
     sealing::Sealer,
     shops::Secret,
     social::{
@@ -29,7 +29,6 @@ use time::{Duration, OffsetDateTime};
 use tokio::time::timeout;
 
 use crate::{
-    deliveries::Clock,
     outage,
     shops::{
         Ports,
@@ -57,6 +56,13 @@ pub struct Network {
     pub is_stand_in: bool,
 }
 
+impl Network {
+    /// Whether something may be done there for an account of that mode.
+    fn is_open_to(&self, mode: Mode) -> bool {
+        mode != Mode::Test || self.is_stand_in
+    }
+}
+
 /// The worker and its ports.
 #[derive(Clone)]
 pub struct SocialWorker {
@@ -67,16 +73,14 @@ pub struct SocialWorker {
     pub votes: Arc<dyn VoteStore>,
     /// `None` where no language model is set up.
     pub voter: Option<Voter>,
-    pub accounts: Arc<dyn AccountStore>,
-    pub sealer: Arc<dyn Sealer>,
     /// The app that hooks come from; `None`: there is none.
     pub inbox: Option<Arc<dyn SocialInbox>>,
     pub networks: HashMap<Channel, Network>,
-    /// Connected shops: profiles that come with one use its tokens.
+    /// What conversations and connected shops have in common: accounts, the sealer, the clock, and the tokens of shops, which
+    /// profiles that come with one use.
     pub shops: Ports,
     /// Whether the bot may answer by itself at all.
     pub is_enabled: bool,
-    pub clock: Clock,
     pub random: Arc<dyn Fn() -> u8 + Send + Sync>,
 }
 
@@ -106,7 +110,7 @@ struct Judged {
 
 impl SocialWorker {
     fn now(&self) -> OffsetDateTime {
-        (self.clock)()
+        self.shops.now()
     }
 
     /// Works until the process stops.
@@ -183,8 +187,7 @@ impl SocialWorker {
     /// What is to be done about a comment by what is known of it now. `vote`: what came of asking the model just now.
     async fn judge(&self, undecided: &Undecided, vote: Option<Vote>) -> Result<Judged, StoreError> {
         let now = self.now();
-        let account = self.accounts.find(undecided.account).await?;
-        let account = account.ok_or_else(|| StoreError::Internal("the account of a comment is gone".into()))?;
+        let account = self.shops.account(undecided.account).await?;
         let classified = classify(undecided.text.as_deref().unwrap_or_default());
         // A vote that is no longer wanted decides nothing.
         let vote = vote.filter(|_| undecided.settings.model_vote);
@@ -213,7 +216,7 @@ impl SocialWorker {
 
     /// Whether answers of an account of that mode may be posted on a channel.
     fn may_post(&self, channel: Channel, mode: Mode) -> bool {
-        mode != Mode::Test || self.networks.get(&channel).is_some_and(|network| network.is_stand_in)
+        self.networks.get(&channel).map_or(mode != Mode::Test, |network| network.is_open_to(mode))
     }
 
     fn situation<'a>(
@@ -284,7 +287,7 @@ impl SocialWorker {
                     return Ok(Opened::Waits);
                 }
             },
-            None => match own_token(&*self.sealer, account) {
+            None => match own_token(&*self.shops.sealer, account) {
                 Some(token) => (token, None),
                 None => return Ok(Opened::Ended),
             },
@@ -298,13 +301,8 @@ impl SocialWorker {
         let Way { account, network, profile, generation: _ } = way;
         let now = self.now();
         let Some(page) = account.page_to_subscribe(now) else { return Ok(()) };
-        let (is_done, again_at) = match network.subscribe(profile, page).await {
-            Ok(()) => (true, now + SUBSCRIBE_EVERY),
-            Err(error) => {
-                tracing::warn!(%error, profile = account.id.0, "a network does not send hooks of a profile");
-                (false, now + SUBSCRIBE_AGAIN)
-            }
-        };
+        let is_done = profiles::subscribe(network, profile, account.id, page).await;
+        let again_at = now + if is_done { SUBSCRIBE_EVERY } else { SUBSCRIBE_AGAIN };
         self.profiles.subscribed(account, is_done, again_at, now).await
     }
 

@@ -10,6 +10,7 @@ pub mod ask;
 pub mod bot;
 pub mod chart;
 pub mod connect;
+pub mod connection;
 pub mod conversation;
 pub mod conversations;
 pub mod creatives;

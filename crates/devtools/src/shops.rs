@@ -32,9 +32,10 @@ use actix_web::{
 };
 use serde::Deserialize;
 use serde_json::json;
+use time::OffsetDateTime;
 
 use self::{
-    clock::Clock,
+    clock::{Change, Clock},
     faults::Faults,
     ledger::Truth,
     log::{Entry, Log},
@@ -46,6 +47,20 @@ pub struct Common {
     pub clock: Clock,
     pub faults: Faults,
     pub log: Log,
+}
+
+impl Common {
+    /// With a clock that runs on from an instant.
+    pub(crate) fn running_from(at: OffsetDateTime) -> Self {
+        let common = Self::default();
+        common.clock.change(&Change { at: Some(at), running: Some(true), ..Change::default() });
+        common
+    }
+}
+
+/// The token of a request.
+pub(crate) fn bearer(request: &HttpRequest) -> Option<&str> {
+    request.headers().get("authorization")?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
 /// A fault that comes before anything is done: waits as `slow` says; the status of `server_error`.

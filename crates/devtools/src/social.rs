@@ -84,8 +84,7 @@ impl Social {
     /// # Errors
     /// When no HTTP client can be set up.
     pub fn new(config: SocialConfig) -> anyhow::Result<Self> {
-        let common = Common::default();
-        common.clock.change(&Change { at: Some(config.seed.now), running: Some(true), ..Change::default() });
+        let common = Common::running_from(config.seed.now);
         let hooks = Hooks::new(&config)?;
         let inner = Inner { world: World::new(&config.seed), grants: Grants::default() };
         Ok(Self(Arc::new(Shared { config, common, hooks, hung: Notify::new(), inner: Mutex::new(inner) })))

@@ -10,7 +10,7 @@ mod told;
 
 pub use choice::{Chosen, MOST_TOLD, choose};
 pub use facts::{
-    CommentsWaiting, CriticalItem, Facts, InsightSource, PATIENCE, SegmentFact, StaleShop, Stored, StoryFact,
+    CommentsWaiting, CriticalItem, Facts, InsightSource, SegmentFact, StaleShop, Stored, StoryFact, UNANSWERED_AFTER,
 };
 pub use rules::draft;
 #[cfg(test)]

@@ -165,6 +165,13 @@ pub enum CompleteError {
     Shop(#[from] ShopError),
 }
 
+impl CompleteError {
+    /// Whether the platform did not do its part, so that it is worth to begin again.
+    pub const fn is_trouble_there(&self) -> bool {
+        matches!(self, Self::Shop(ShopError::Throttled(_) | ShopError::Unavailable(_) | ShopError::Malformed(_)))
+    }
+}
+
 /// Why a call to a platform failed. Texts hold no token, address or e-mail.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShopError {

@@ -191,9 +191,6 @@ settings! {
     pub google_ads_client_secret: Option<SecretString> = None;
     /// Sent with every call; Google ignores it since 2026-09-09.
     pub google_ads_developer_token: Option<SecretString> = None;
-    /// Number of the manager account that ad accounts are reached through; empty: who agrees reaches them directly.
-    #[serde(deserialize_with = "name_text")]
-    pub google_ads_manager_id: String = String::new();
     /// A stand-in on this machine instead of Google.
     pub google_ads_base_url: String = String::new();
     /// The app as Meta knows it, for comments; empty: no profile is connected by granting access.
@@ -203,7 +200,7 @@ settings! {
     pub meta_app_secret: Option<SecretString> = None;
     /// The token that the subscription of hooks at Meta is confirmed with.
     pub meta_verify_token: Option<SecretString> = None;
-    /// A stand-in on this machine instead of Facebook and its Graph API, with the version: `http://127.0.0.1:8096/v25.0`.
+    /// A stand-in on this machine instead of Facebook and its Graph API, with the version: `http://127.0.0.1:8097/v25.0`.
     pub meta_base_url: String = String::new();
     /// Whether the bot may answer comments by itself, for any account: false stops it everywhere.
     pub social_replies: bool = true;

@@ -23,7 +23,6 @@ use domain::{
     },
 };
 use store::Store;
-use time::OffsetDateTime;
 use url::Url;
 
 use crate::{ai, config::Config, random};
@@ -52,14 +51,11 @@ fn login(config: &Config) -> anyhow::Result<Option<Login>> {
     Ok(Some(Login::new(LoginConfig { app, api_url: address(GRAPH_API)?, login_url: address(FACEBOOK)? })?))
 }
 
-fn is_stand_in(config: &Config) -> bool {
-    !config.meta_base_url.trim().is_empty()
-}
-
-fn networks(login: Login) -> HashMap<Channel, Arc<dyn SocialReplies>> {
+fn networks(config: &Config, login: Login) -> HashMap<Channel, Network> {
+    let is_stand_in = !config.meta_base_url.trim().is_empty();
     let networks = Meta::both(login).into_iter().map(|network| {
-        let network: Arc<dyn SocialReplies> = Arc::new(network);
-        (network.channel(), network)
+        let replies: Arc<dyn SocialReplies> = Arc::new(network);
+        (replies.channel(), Network { replies, is_stand_in })
     });
     networks.collect()
 }
@@ -70,11 +66,7 @@ pub fn profile_networks(config: &Config) -> anyhow::Result<Option<ProfileNetwork
         return Ok(None);
     }
     let login = login(config)?.context("meta_app_secret is not set")?;
-    Ok(Some(ProfileNetworks {
-        auth: Arc::new(login.clone()),
-        networks: networks(login),
-        is_stand_in: is_stand_in(config),
-    }))
+    Ok(Some(ProfileNetworks { auth: Arc::new(login.clone()), networks: networks(config, login) }))
 }
 
 /// What people connect profiles with.
@@ -96,10 +88,7 @@ pub fn worker(
     shops: Ports,
 ) -> anyhow::Result<Option<SocialWorker>> {
     let inbox = app(config)?;
-    let is_stand_in = is_stand_in(config);
-    let of_meta = login(config)?.map(networks).unwrap_or_default().into_iter();
-    let mut networks: HashMap<_, _> =
-        of_meta.map(|(channel, replies)| (channel, Network { replies, is_stand_in })).collect();
+    let mut networks = login(config)?.map(|login| networks(config, login)).unwrap_or_default();
     for connector in shops.connectors.iter() {
         if let Some(replies) = connector.replies.clone() {
             networks.insert(replies.channel(), Network { replies, is_stand_in: connector.is_stand_in });
@@ -117,13 +106,10 @@ pub fn worker(
         queue: store.clone(),
         votes: store.clone(),
         voter: text_generator.model.as_ref().map(voter),
-        accounts: store.clone(),
-        sealer: shops.sealer.clone(),
         inbox,
         networks,
         shops,
         is_enabled: config.social_replies,
-        clock: Arc::new(OffsetDateTime::now_utc),
         random: Arc::new(|| random::bytes().next().unwrap_or_default()),
     }))
 }

@@ -2,18 +2,16 @@
 
 use actix_web::{Either, HttpRequest, HttpResponse, web};
 use domain::{alerts::Firing, webhooks::log::Tally};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-use validator::Validate;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::alerts::unknown;
 use crate::{
     auth::Caller,
     csv::{self, Csv, CsvMetadata, Format, Listing, file_row},
     error::{ApiError, Code},
-    input::Input,
     path,
-    query::Limit,
+    query::Paging,
     respond::{JsonDecimal, List, Reply, instant},
     state::State,
     streams::Streams,
@@ -84,27 +82,13 @@ impl From<FiringBody> for FileRow {
 
 type File = Csv<FileRow>;
 
-/// Which firings to list.
-#[derive(Deserialize, Validate, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct ListParams {
-    #[validate(nested)]
-    #[param(inline, required = false)]
-    limit: Limit<25, 100>,
-    /// `next_cursor` of the page before.
-    #[param(minimum = 1)]
-    cursor: Option<i64>,
-}
-
-impl Input for ListParams {}
-
 /// Firings of an alert rule.
 ///
 /// Lists when a rule fired, newest first, with what became of the event's deliveries. They are kept for a year. As CSV without
 /// `limit` all of them are streamed.
 #[utoipa::path(
     get, path = "/api/v1/alerts/{id}/firings", tag = "alerts", operation_id = "list_alert_firings",
-    params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7), ListParams),
+    params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7), Paging),
     responses((status = 200, description = "A page of firings.", content(
         (List<FiringBody> = "application/json"),
         (inline(File) = "text/csv")
@@ -114,24 +98,24 @@ impl Input for ListParams {}
 )]
 pub async fn list(
     caller: Caller,
-    listing: Listing<ListParams>,
+    listing: Listing<Paging>,
     request: HttpRequest,
     state: web::Data<State>,
     streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { limit, cursor }, format, warnings } = listing;
+    let Listing { params, format, warnings } = listing;
     let (account, id) = (caller.account(), path::number(&request, "id").ok_or_else(unknown)?);
     let about = |warnings| {
         let day = caller.zone().day_of((state.clock)());
         CsvMetadata { name: "alert-firings", day, freshness: None, warnings }
     };
-    if format == Format::Csv && limit.requested().is_none() {
+    if format == Format::Csv && params.is_unlimited() {
         let streaming = streams.into_inner().begin(account)?;
-        let rows = state.alerts.all_firings(account, id, cursor).await?.ok_or_else(unknown)?;
+        let rows = state.alerts.all_firings(account, id, params.cursor()).await?.ok_or_else(unknown)?;
         let row = |firing| FileRow::from(FiringBody::from(firing));
         return Ok(Either::Right(csv::stream(&about(&warnings), rows, row, streaming)));
     }
-    let page = limit.page(cursor);
+    let page = params.page();
     let found = state.alerts.firings(account, id, page).await?.ok_or_else(unknown)?;
     let list = List::new(page, found, FiringBody::from, warnings);
     if format == Format::Json {

@@ -5,7 +5,7 @@ use app::shops::{
     NotConfigured,
     connect::{AuthorizeFailure, Begun, CompleteFailure, Owner, Randomness},
 };
-use domain::shops::{AuthorizeError, CompleteError, ShopError, authorizations::Initiator, connections::ConnectError};
+use domain::shops::{AuthorizeError, CompleteError, authorizations::Initiator, connections::ConnectError};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -87,7 +87,7 @@ pub async fn authorize(
 ) -> Result<Reply, ApiError> {
     let provider = path::provider(&request)?;
     let (NewAuthorization { shop }, key, warnings) = body.into_parts(query.warnings);
-    let (owner, random) = (owner(&caller), Randomness { state: random()?, verifier: random()? });
+    let (owner, random) = (owner(&caller), randomness()?);
     let work = async move { state.shops.authorize(&owner, provider, shop.as_deref(), random, key).await };
     written(work, |begun| BegunBody::new(begun, warnings)).await
 }
@@ -140,9 +140,11 @@ pub(super) fn owner(caller: &Caller) -> Owner {
     Owner { account: caller.account(), by: Initiator { user: caller.user().clone(), session: None } }
 }
 
-pub(super) fn random() -> Result<[u8; 32], ApiError> {
-    let mut random = [0; 32];
-    SystemRandom::new().fill(&mut random).map_err(|error| ApiError::internal(&error))?;
+pub(super) fn randomness() -> Result<Randomness, ApiError> {
+    let mut random = Randomness { state: [0; 32], verifier: [0; 32] };
+    for bytes in [&mut random.state, &mut random.verifier] {
+        SystemRandom::new().fill(bytes).map_err(|error| ApiError::internal(&error))?;
+    }
     Ok(random)
 }
 
@@ -200,12 +202,7 @@ impl From<CompleteFailure> for ApiError {
 
 /// What the platform made of it.
 pub(super) fn refused(error: &CompleteError) -> ApiError {
-    let code = match error {
-        CompleteError::Shop(ShopError::Throttled(_) | ShopError::Unavailable(_) | ShopError::Malformed(_)) => {
-            Code::ProviderUnavailable
-        }
-        _ => Code::AuthorizationRefused,
-    };
+    let code = if error.is_trouble_there() { Code::ProviderUnavailable } else { Code::AuthorizationRefused };
     // A platform's own words may be long.
     let said: String = error.to_string().chars().take(300).collect();
     let sentence: String = said.chars().take(1).flat_map(char::to_uppercase).chain(said.chars().skip(1)).collect();

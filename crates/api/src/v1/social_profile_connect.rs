@@ -4,7 +4,7 @@ use actix_web::web;
 use app::{
     shops::{
         NotConfigured,
-        connect::{AuthorizeFailure, Begun, Randomness},
+        connect::{AuthorizeFailure, Begun},
     },
     social::profiles::{Candidate, ConnectFailure},
 };
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use validator::Validate;
 
 use super::{
-    integration_connect::{AuthorizationAnswer, BegunBody, owner, random, refused},
+    integration_connect::{AuthorizationAnswer, BegunBody, owner, randomness, refused},
     social_profiles::OneBody,
 };
 use crate::{
@@ -29,12 +29,29 @@ use crate::{
     write::written,
 };
 
+/// A channel whose profiles are connected by themselves. Questions on Mercado Libre come with the shop's integration.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ProfileChannel {
+    Instagram,
+    Facebook,
+}
+
+impl From<ProfileChannel> for Channel {
+    fn from(channel: ProfileChannel) -> Self {
+        match channel {
+            ProfileChannel::Instagram => Self::Instagram,
+            ProfileChannel::Facebook => Self::Facebook,
+        }
+    }
+}
+
 /// Which profile is to be connected.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = NewProfileAuthorization)]
 pub struct NewAuthorization {
     #[schema(value_type = names::ProfileChannelName)]
-    channel: Channel,
+    channel: ProfileChannel,
     /// The network's number of the profile, which is needed of people only who reach several; at most 32 digits.
     #[validate(length(max = 32, message = "must have at most 32 characters"))]
     #[schema(max_length = 32, pattern = "^[0-9]{1,32}$", example = "17841400000000001")]
@@ -61,11 +78,7 @@ pub async fn authorize(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let (NewAuthorization { channel, profile }, key, warnings) = body.into_parts(query.warnings);
-    if channel == Channel::Mercadolibre {
-        let other = ApiError::parameter("channel", "must be instagram or facebook; Mercado Libre is an integration");
-        return Err(other.allowed(&["instagram", "facebook"]));
-    }
-    let (owner, random) = (owner(&caller), Randomness { state: random()?, verifier: random()? });
+    let (channel, owner, random) = (Channel::from(channel), owner(&caller), randomness()?);
     let work = async move {
         let begun = state.profiles.authorize(&owner, channel, profile, random, key).await;
         begun.map_err(|failure| not_begun(channel, failure))
@@ -94,7 +107,8 @@ pub async fn complete(
 ) -> Result<Reply, ApiError> {
     let owner = owner(&caller);
     let (AuthorizationAnswer { query }, key, warnings) = body.into_parts(query.warnings);
-    let work = async move { state.profiles.complete(&owner, &query, key, None).await };
+    // Boxed, because it is large.
+    let work = Box::pin(async move { state.profiles.complete(&owner, &query, key, None).await });
     // As of when it was made, so that it is told the same again.
     written(work, |made| {
         let at = made.connected_at;

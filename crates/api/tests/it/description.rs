@@ -181,6 +181,18 @@ fn nothing_that_is_clamped_is_declared_to_have_a_maximum() {
 }
 
 #[test]
+fn a_parameter_is_of_the_path_where_the_path_has_its_name() {
+    let document = document();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let operations = item.as_object().unwrap().values();
+        for parameter in operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten()) {
+            let name = parameter["name"].as_str().unwrap();
+            assert_eq!(path.contains(&format!("{{{name}}}")), parameter["in"] == "path", "{path}: {name}");
+        }
+    }
+}
+
+#[test]
 fn every_reference_leads_somewhere() {
     fn references(value: &Value, found: &mut Vec<String>) {
         match value {

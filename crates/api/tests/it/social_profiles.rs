@@ -3,7 +3,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use api::State;
-use app::social::profiles::{ProfileNetworks, ProfileService};
+use app::social::{
+    Network,
+    profiles::{ProfileNetworks, ProfileService},
+};
 use domain::{
     SocialAccountId,
     accounts::{Account, MockAccountStore, Mode, Plan},
@@ -12,7 +15,7 @@ use domain::{
     shops::authorizations::MockAuthorizationStore,
     social::{
         Channel,
-        channels::{MockSocialReplies, SocialReplies},
+        channels::MockSocialReplies,
         profiles::{EndReason, MockProfileAuth, MockProfileConnections, SocialProfile},
         replies::MockProfileStore,
     },
@@ -123,12 +126,8 @@ fn connecting(is_configured: bool) -> State {
         assert_eq!(authorization.redirect_uri, "https://dashboard.example/callback");
         Ok("https://www.facebook.com/v25.0/dialog/oauth".to_owned())
     });
-    let network: Arc<dyn SocialReplies> = Arc::new(MockSocialReplies::new());
-    let networks = ProfileNetworks {
-        auth: Arc::new(auth),
-        networks: HashMap::from([(Channel::Facebook, network)]),
-        is_stand_in: false,
-    };
+    let network = Network { replies: Arc::new(MockSocialReplies::new()), is_stand_in: false };
+    let networks = ProfileNetworks { auth: Arc::new(auth), networks: HashMap::from([(Channel::Facebook, network)]) };
     let ports = app::shops::Ports {
         accounts: Arc::new(accounts),
         authorizations: Arc::new(authorizations),

@@ -44,7 +44,7 @@ impl SocialWorker {
         if let Some(until) = account.waits_until(self.now()) {
             return Ok(Some(Settlement::Later { due_at: until }));
         }
-        let owner = self.accounts.find(reply.account).await?;
+        let owner = self.shops.accounts.find(reply.account).await?;
         if owner.is_none_or(|owner| !self.may_post(reply.channel, owner.mode)) {
             return Ok(Some(Settlement::Held(Reason::Blocked)));
         }

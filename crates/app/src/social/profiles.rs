@@ -19,9 +19,9 @@ use domain::{
         replies::{ProfileStore, SocialAccount, token_binding},
     },
 };
-use tokio::time::timeout;
 use tracing::Instrument;
 
+use super::{Network, within};
 use crate::shops::{
     NotConfigured, Ports,
     authorizations::{callback, state_of},
@@ -37,16 +37,14 @@ const NAMED: usize = 50;
 #[derive(Clone)]
 pub struct ProfileNetworks {
     pub auth: Arc<dyn ProfileAuth>,
-    pub networks: HashMap<Channel, Arc<dyn SocialReplies>>,
-    /// Whether they are stand-ins.
-    pub is_stand_in: bool,
+    pub networks: HashMap<Channel, Network>,
 }
 
 impl ProfileNetworks {
     /// The network of a channel for an account of that mode: behind a sandbox there is no real one.
     fn for_mode(&self, channel: Channel, mode: Mode) -> Result<&Arc<dyn SocialReplies>, NotConfigured> {
         let network = self.networks.get(&channel).ok_or(NotConfigured::NoApp)?;
-        if mode == Mode::Test && !self.is_stand_in { Err(NotConfigured::Sandbox) } else { Ok(network) }
+        if network.is_open_to(mode) { Ok(&network.replies) } else { Err(NotConfigured::Sandbox) }
     }
 }
 
@@ -191,12 +189,7 @@ impl ProfileService {
         let sealed_token = self.ports.sealer.seal(token_binding(owner.account, id), token.expose().as_bytes())?;
         let profile =
             Profile { channel, external_id: external_id.clone(), app_scoped_id: None, handle: handle.clone(), token };
-        let subscribed = timeout(SUBSCRIBED_WITHIN, network.subscribe(&profile, &page_id)).await;
-        let subscribed = subscribed.unwrap_or_else(|_| Err(no_answer()));
-        if let Err(error) = &subscribed {
-            // Comments are polled, and it is tried again.
-            tracing::warn!(%error, profile = id.0, "a network does not send hooks of a profile");
-        }
+        let is_subscribed = subscribe(network, &profile, id, &page_id).await;
         let new = NewProfile {
             id,
             channel,
@@ -206,7 +199,7 @@ impl ProfileService {
             scopes,
             missing_scopes,
             sealed_token,
-            is_subscribed: subscribed.is_ok(),
+            is_subscribed,
             key,
             note,
         };
@@ -238,11 +231,9 @@ impl ProfileService {
         let Some(held) = self.profiles.profile(account, id).await? else { return Ok(false) };
         if let Some(page) = held.page_id.as_deref().filter(|_| held.sealed_token.is_some())
             && !self.connections.shares_page(account, id).await?
+            && let Err(error) = within(SUBSCRIBED_WITHIN, self.unsubscribe(&held, page)).await
         {
-            let ended = timeout(SUBSCRIBED_WITHIN, self.unsubscribe(&held, page)).await;
-            if let Err(error) = ended.unwrap_or_else(|_| Err(no_answer())) {
-                tracing::warn!(%error, profile = id.0, "a network goes on sending hooks of a profile that has ended");
-            }
+            tracing::warn!(%error, profile = id.0, "a network goes on sending hooks of a profile that has ended");
         }
         Ok(self.connections.end(account, id, note, self.ports.now()).await? != Ended::Unknown)
     }
@@ -251,7 +242,7 @@ impl ProfileService {
         let network = self.networks.as_ref().and_then(|networks| networks.networks.get(&held.channel));
         let opened = super::opened(&*self.ports.sealer, held);
         let (Some(network), Some(profile)) = (network, opened) else { return Ok(()) };
-        match network.unsubscribe(&profile, page).await {
+        match network.replies.unsubscribe(&profile, page).await {
             // What no longer opens anything is not told of either.
             Err(ChannelError::TokenDead) => Ok(()),
             other => other,
@@ -259,8 +250,18 @@ impl ProfileService {
     }
 }
 
-fn no_answer() -> ChannelError {
-    ChannelError::Unavailable("no answer in time".to_owned())
+/// Has a network send hooks of a page. Whether it agreed: comments are polled as well, and it is tried again.
+pub(super) async fn subscribe(
+    network: &Arc<dyn SocialReplies>,
+    profile: &Profile,
+    id: SocialAccountId,
+    page: &str,
+) -> bool {
+    let subscribed = within(SUBSCRIBED_WITHIN, network.subscribe(profile, page)).await;
+    if let Err(error) = &subscribed {
+        tracing::warn!(%error, profile = id.0, "a network does not send hooks of a profile");
+    }
+    subscribed.is_ok()
 }
 
 /// The profile that was asked for, or the only one.
@@ -383,12 +384,13 @@ mod tests {
                 })
             }
         });
+        let network = Network { replies: network, is_stand_in };
         let networks = [Channel::Instagram, Channel::Facebook].map(|channel| (channel, network.clone()));
         let service = ProfileService {
             ports: world.ports(),
             connections: Arc::new(connections),
             profiles: holding(None),
-            networks: Some(ProfileNetworks { auth: Arc::new(auth), networks: HashMap::from(networks), is_stand_in }),
+            networks: Some(ProfileNetworks { auth: Arc::new(auth), networks: HashMap::from(networks) }),
             redirect_uri: "https://dashboard.example/callback".to_owned(),
         };
         (service, made)
@@ -505,8 +507,7 @@ mod tests {
             profiles: holding(held),
             networks: Some(ProfileNetworks {
                 auth: Arc::new(MockProfileAuth::new()),
-                networks: HashMap::from([(Channel::Instagram, network)]),
-                is_stand_in: true,
+                networks: HashMap::from([(Channel::Instagram, Network { replies: network, is_stand_in: true })]),
             }),
             redirect_uri: String::new(),
         };
@@ -519,7 +520,10 @@ mod tests {
     async fn it_is_disconnected_whatever_the_network_says_and_hooks_of_others_stay() {
         assert_eq!(ended(Some(held()), false, Ok(())).await, (true, 1));
         assert_eq!(ended(Some(held()), false, Err(ChannelError::TokenDead)).await, (true, 1));
-        assert_eq!(ended(Some(held()), false, Err(no_answer())).await, (true, 1));
+        assert_eq!(
+            ended(Some(held()), false, Err(ChannelError::Unavailable("no answer in time".to_owned()))).await,
+            (true, 1)
+        );
         assert_eq!(ended(Some(held()), true, Ok(())).await, (true, 0), "another profile of the page needs them");
         let dead = SocialAccount { sealed_token: None, ..held() };
         assert_eq!(ended(Some(dead), false, Ok(())).await, (true, 0));

@@ -31,7 +31,7 @@ use self::{
     rows::Told,
     wire::Account,
 };
-use super::{HISTORY, timing};
+use super::{HISTORY, client::no_path, timing};
 pub use crate::graph::VERSION;
 use crate::{
     graph::login::{Login, LoginConfig},
@@ -68,8 +68,7 @@ impl Meta {
     /// When no HTTP client can be set up, or an address takes no path.
     pub fn new(config: MetaConfig) -> Result<Self, ShopError> {
         let MetaConfig { app, api_url, login_url } = config;
-        let version =
-            |url: &Url| url.join(VERSION).map_err(|_| ShopError::Rejected("the address takes no path".to_owned()));
+        let version = |url: &Url| url.join(VERSION).map_err(|_| no_path());
         let login = Login::new(LoginConfig { app, api_url: version(&api_url)?, login_url: version(&login_url)? })?;
         Ok(Self { api: Arc::new(Api::new(login)?) })
     }

@@ -1,6 +1,6 @@
 //! What networks tell of a day, as it can be imported.
 
-use domain::shops::ShopError;
+use domain::{ads::Format, shops::ShopError};
 use rust_decimal::Decimal;
 use time::{Date, macros::format_description};
 
@@ -8,6 +8,18 @@ use crate::shops::{amounts, wire::clean};
 
 /// Characters of a name.
 const MAX_NAME: usize = 200;
+/// Characters of a text of a creative.
+const MAX_TEXT: usize = 500;
+
+/// What a creative is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    pub format: Format,
+    /// What identifies it wherever it runs.
+    pub key: String,
+    pub headline: Option<String>,
+    pub body: Option<String>,
+}
 
 /// A day as ISO 8601 writes it.
 pub fn day(text: &str, field: &str) -> Result<Date, ShopError> {
@@ -23,6 +35,11 @@ pub fn amount(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
 pub fn count(count: Decimal, field: &str) -> Result<i64, ShopError> {
     let whole = i64::try_from(count.round()).ok().filter(|whole| *whole >= 0);
     whole.ok_or_else(|| ShopError::Malformed(field.to_owned()))
+}
+
+/// A text of a creative, as it is kept.
+pub fn text_of(text: &str) -> Option<String> {
+    clean(text, MAX_TEXT)
 }
 
 /// How something is called, else its number.

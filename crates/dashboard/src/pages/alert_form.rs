@@ -11,6 +11,7 @@ use domain::{
 use rust_decimal::Decimal;
 use serde::Deserialize;
 use time::{Date, Duration};
+use url::form_urlencoded;
 
 use super::alert_words::{condition, value};
 use crate::{
@@ -98,6 +99,13 @@ impl Wanted {
             InvalidTerms::Window(_) => fault("window"),
             InvalidTerms::Cooldown => fault("cooldown"),
         })
+    }
+
+    /// Where the rule is tried out before it is made.
+    pub fn address(&self) -> String {
+        let fields = self.hidden().into_iter().filter(|(_, value)| !value.is_empty());
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        format!("{}?{query}", Here::Alerts.address())
     }
 
     fn hidden(&self) -> Vec<(&'static str, String)> {

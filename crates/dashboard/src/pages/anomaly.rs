@@ -6,7 +6,7 @@ mod drivers;
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     AnomalyId,
-    alerts::Watched,
+    alerts::{Comparator, Terms, UncheckedTerms, Watched},
     anomalies::{Anomaly, Direction, OnItsDay},
     freshness::{Dated, Freshness},
     metrics::Metric,
@@ -17,6 +17,7 @@ use domain::{
 use url::Url;
 
 use super::{
+    alert_form::Wanted,
     anomalies::{expected, name, told, value},
     days::decimal,
     html,
@@ -38,6 +39,8 @@ use crate::{
     },
 };
 
+/// Hours that a rule of an anomaly looks back, and keeps quiet after it fired.
+const DAY_HOURS: i64 = 24;
 /// Days around it that are drawn, before and after.
 const AROUND: i64 = 28;
 /// The days that the API looks back at most: on anomalies, and on the days of a metric.
@@ -147,26 +150,23 @@ impl Source<'_> {
     fn alert(&self) -> Option<String> {
         let anomaly = &self.found.anomaly;
         let metric = Watched::Figure(anomaly.metric.parse().ok()?);
-        metric.to_string().parse::<Watched>().ok()?;
         let (low, high) = anomaly.expected_interval?;
         let (comparator, edge) = match anomaly.direction {
-            Direction::Down => ("lt", low),
-            Direction::Up => ("gt", high),
+            Direction::Down => (Comparator::Lt, low),
+            Direction::Up => (Comparator::Gt, high),
         };
-        let threshold = metric.shown(decimal(edge), self.writer.currency)?;
         let called = self.writer.message("anomaly-alert-name").text("direction", anomaly.direction);
-        let called = called.text("name", name(self.writer, &anomaly.metric)).say();
-        let fields = [
-            ("name", called.as_str()),
-            ("metric", &metric.to_string()),
-            ("comparator", comparator),
-            ("threshold", &threshold.to_string()),
-            ("window", "24"),
-            ("severity", &anomaly.severity.to_string()),
-            ("cooldown", "24"),
-        ];
-        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-        Some(format!("{}?{query}", Here::Alerts.address()))
+        let wanted = UncheckedTerms {
+            name: called.text("name", name(self.writer, &anomaly.metric)).say(),
+            threshold: metric.shown(decimal(edge), self.writer.currency)?,
+            // The name that rules have for it, if they have one.
+            metric: metric.to_string().parse().ok()?,
+            comparator,
+            window_hours: DAY_HOURS,
+            severity: anomaly.severity,
+            cooldown_hours: DAY_HOURS,
+        };
+        Some(Wanted::of(&Terms::new(wanted).ok()?).address())
     }
 
     /// The call whose answer has the anomaly and those of its day.

@@ -10,7 +10,7 @@ use app::shops::connect::{AuthorizeFailure, Begun, CompleteFailure, ConnectServi
 use domain::{
     accounts::Platform,
     audit::Action,
-    shops::{AuthorizeError, CompleteError, ShopError, authorizations::Initiator, connections::ConnectError},
+    shops::{AuthorizeError, CompleteError, authorizations::Initiator, connections::ConnectError},
 };
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Deserialize;
@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Characters of what a platform says.
-pub const MAX_SAID: usize = 300;
+const MAX_SAID: usize = 300;
 
 /// Where a platform sends the owner back to, which has to be registered with its app.
 pub fn redirect_uri(site: &Url, platform: Platform) -> String {
@@ -61,7 +61,7 @@ pub fn form(writer: &Writer, platform: Platform) -> Form {
         is_needed,
         error: None,
     });
-    let go = writer.message("connect-on").text("platform", name(writer, platform)).say();
+    let go = title(writer, platform);
     Form { address: format!("/integrations/{platform}/connect"), fixed: Vec::new(), shop, go }
 }
 
@@ -81,13 +81,12 @@ pub async fn begin(
     let platform = platform(&request)?;
     let (service, owner) = (service(&state, platform), owner(&viewer));
     let shop = fields.into_inner().shop.map(|shop| shop.trim().to_owned()).filter(|shop| !shop.is_empty());
-    let random = Randomness { state: random()?, verifier: random()? };
-    let begun = service.authorize(&owner, platform, shop.as_deref(), random, None).await;
+    let begun = service.authorize(&owner, platform, shop.as_deref(), randomness()?, None).await;
     let shown = match begun {
         Ok(begun) => going(&writer, platform, begun.value),
         Err(failure) => not_begun(&writer, platform, shop, failure, &state.settings.public_url)?,
     };
-    answer(&viewer, &state, &writer, platform, shown).await
+    answer(&viewer, &state, &writer, title(&writer, platform), shown).await
 }
 
 /// Completes what this session began, with what the platform sent its owner back with.
@@ -101,30 +100,29 @@ pub async fn callback(request: HttpRequest, viewer: Viewer, state: Data<State>) 
         Ok(made) => Ok(see(&format!("/integrations/{}?done=connected", made.value.id))),
         Err(failure) => {
             let shown = not_completed(&writer, platform, failure, &state.settings.public_url)?;
-            answer(&viewer, &state, &writer, platform, shown).await
+            answer(&viewer, &state, &writer, title(&writer, platform), shown).await
         }
     }
 }
 
 /// What a page about connecting shows beside its frame.
 #[derive(Default)]
-struct Shown {
-    status: StatusCode,
-    told: Vec<String>,
-    refused: Option<String>,
-    out: Option<Way>,
-    form: Option<Form>,
+pub struct Shown {
+    pub status: StatusCode,
+    pub told: Vec<String>,
+    pub refused: Option<String>,
+    pub out: Option<Way>,
+    pub forms: Vec<Form>,
 }
 
-async fn answer(
+pub async fn answer(
     viewer: &Viewer,
     state: &State,
     writer: &Writer,
-    platform: Platform,
+    title: String,
     shown: Shown,
 ) -> Result<HttpResponse, PageError> {
-    let Shown { status, told, refused, out, form } = shown;
-    let title = writer.message("connect-on").text("platform", name(writer, platform)).say();
+    let Shown { status, told, refused, out, forms } = shown;
     let model = Model {
         shell: shell(viewer, state, writer, Here::Integrations, title.clone()).await?,
         title,
@@ -132,9 +130,13 @@ async fn answer(
         told,
         refused,
         out,
-        forms: form.into_iter().collect(),
+        forms,
     };
     Ok(html_with(status, view::page(&model)))
+}
+
+fn title(writer: &Writer, platform: Platform) -> String {
+    writer.message("connect-on").text("platform", name(writer, platform)).say()
 }
 
 /// The way to the platform.
@@ -148,8 +150,14 @@ fn going(writer: &Writer, platform: Platform, begun: Begun) -> Shown {
     }
 }
 
-fn refused(status: StatusCode, text: String, form: Option<Form>) -> Shown {
-    Shown { status, refused: Some(text), form, ..Shown::default() }
+pub fn refused(status: StatusCode, text: String, forms: Vec<Form>) -> Shown {
+    Shown { status, refused: Some(text), forms, ..Shown::default() }
+}
+
+/// What a platform said when it refused, whose own words may be long.
+pub fn said(writer: &Writer, error: &CompleteError) -> String {
+    let said: String = error.to_string().chars().take(MAX_SAID).collect();
+    writer.message("connect-refused").text("said", said).say()
 }
 
 fn not_begun(
@@ -165,11 +173,11 @@ fn not_begun(
             shop.error = Some(writer.say(error));
             shop.value = given.unwrap_or_default();
         }
-        Shown { status: StatusCode::BAD_REQUEST, form: Some(again), ..Shown::default() }
+        Shown { status: StatusCode::BAD_REQUEST, forms: vec![again], ..Shown::default() }
     };
     match failure {
         AuthorizeFailure::NotConfigured(error) => {
-            Ok(refused(StatusCode::CONFLICT, not_configured(writer, platform, error, site), None))
+            Ok(refused(StatusCode::CONFLICT, not_configured(writer, platform, error, site), Vec::new()))
         }
         AuthorizeFailure::Refused(AuthorizeError::ShopRequired) => Ok(wrong("shop-host-needed")),
         AuthorizeFailure::Refused(AuthorizeError::InvalidShop) if platform == Platform::Meta => {
@@ -180,7 +188,7 @@ fn not_begun(
         }
         AuthorizeFailure::Refused(AuthorizeError::InvalidShop) => Ok(wrong("shop-host-wrong")),
         AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => {
-            Ok(refused(StatusCode::CONFLICT, writer.say("connect-country"), None))
+            Ok(refused(StatusCode::CONFLICT, writer.say("connect-country"), Vec::new()))
         }
         AuthorizeFailure::Seal(error) => Err(PageError::Internal(error.to_string())),
         AuthorizeFailure::Idempotency(error) => Err(error.into()),
@@ -194,24 +202,19 @@ fn not_completed(
     failure: CompleteFailure,
     site: &Url,
 ) -> Result<Shown, PageError> {
-    let again = || Some(form(writer, platform));
-    let conflict = |text: String| Ok(refused(StatusCode::CONFLICT, text, None));
+    let again = || vec![form(writer, platform)];
+    let conflict = |text: String| Ok(refused(StatusCode::CONFLICT, text, Vec::new()));
     match failure {
         CompleteFailure::NotConfigured(error) => conflict(not_configured(writer, platform, error, site)),
         CompleteFailure::InvalidState => Ok(refused(StatusCode::BAD_REQUEST, writer.say("connect-state"), again())),
-        CompleteFailure::Platform(CompleteError::Shop(
-            ShopError::Throttled(_) | ShopError::Unavailable(_) | ShopError::Malformed(_),
-        )) => Ok(refused(StatusCode::SERVICE_UNAVAILABLE, writer.say("connect-away"), again())),
+        CompleteFailure::Platform(error) if error.is_trouble_there() => {
+            Ok(refused(StatusCode::SERVICE_UNAVAILABLE, writer.say("connect-away"), again()))
+        }
         CompleteFailure::Platform(CompleteError::SeveralAccounts(accounts)) => {
             let text = writer.message("connect-several").text("accounts", accounts.join(", ")).say();
             Ok(refused(StatusCode::BAD_REQUEST, text, again()))
         }
-        CompleteFailure::Platform(error) => {
-            // A platform's own words may be long.
-            let said: String = error.to_string().chars().take(MAX_SAID).collect();
-            let text = writer.message("connect-refused").text("said", said).say();
-            Ok(refused(StatusCode::BAD_REQUEST, text, again()))
-        }
+        CompleteFailure::Platform(error) => Ok(refused(StatusCode::BAD_REQUEST, said(writer, &error), again())),
         CompleteFailure::CurrencyMismatch { shop, account } => {
             conflict(writer.message("connect-currency").text("shop", shop).text("account", account).say())
         }
@@ -239,9 +242,11 @@ pub fn owner(viewer: &Viewer) -> Owner {
     Owner { account: viewer.account(), by }
 }
 
-pub fn random() -> Result<[u8; 32], PageError> {
-    let mut random = [0; 32];
-    SystemRandom::new().fill(&mut random).map_err(|error| PageError::Internal(error.to_string()))?;
+pub fn randomness() -> Result<Randomness, PageError> {
+    let mut random = Randomness { state: [0; 32], verifier: [0; 32] };
+    for bytes in [&mut random.state, &mut random.verifier] {
+        SystemRandom::new().fill(bytes).map_err(|error| PageError::Internal(error.to_string()))?;
+    }
     Ok(random)
 }
 
@@ -261,8 +266,8 @@ mod tests {
     fn a_wrong_shop_is_said_at_its_field_with_what_was_written() {
         let failure = AuthorizeFailure::Refused(AuthorizeError::InvalidShop);
         let site = Url::parse("http://127.0.0.1:8081").unwrap();
-        let shown = not_begun(&writer("es"), Platform::Shopify, Some("a b".into()), failure, &site).unwrap();
-        let shop = shown.form.unwrap().shop.unwrap();
+        let mut shown = not_begun(&writer("es"), Platform::Shopify, Some("a b".into()), failure, &site).unwrap();
+        let shop = shown.forms.remove(0).shop.unwrap();
         assert_eq!((shown.status, shop.value.as_str(), shop.error.is_some()), (StatusCode::BAD_REQUEST, "a b", true));
     }
 
@@ -270,6 +275,6 @@ mod tests {
     fn what_came_back_too_late_can_be_begun_again() {
         let site = Url::parse("http://127.0.0.1:8081").unwrap();
         let shown = not_completed(&writer("en"), Platform::Tiendanube, CompleteFailure::InvalidState, &site).unwrap();
-        assert!(shown.refused.is_some() && shown.form.is_some() && shown.out.is_none());
+        assert!(shown.refused.is_some() && shown.forms.len() == 1 && shown.out.is_none());
     }
 }

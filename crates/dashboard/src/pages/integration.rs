@@ -26,6 +26,7 @@ use crate::{
     state::State,
     text::Writer,
     views::{
+        connection::Ending,
         figures::Fact,
         integration::{self as view, Acts, Model},
         layout::Here,
@@ -104,9 +105,12 @@ fn facts(writer: &Writer, integration: &Integration) -> Vec<Fact> {
 fn acts(writer: &Writer, id: IntegrationId) -> Acts {
     Acts {
         sync: (format!("/integrations/{id}/sync"), writer.say("sync-now")),
-        disconnect: (format!("/integrations/{id}/disconnect"), writer.say("disconnect")),
-        disconnect_what: writer.say("disconnect-what"),
-        disconnect_go: writer.say("disconnect-go"),
+        ending: Ending {
+            address: format!("/integrations/{id}/disconnect"),
+            title: writer.say("disconnect"),
+            what: writer.say("disconnect-what"),
+            go: writer.say("disconnect-go"),
+        },
     }
 }
 

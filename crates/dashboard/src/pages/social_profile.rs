@@ -16,11 +16,12 @@ use crate::{
     state::State,
     text::Writer,
     views::{
+        connection::Ending,
         figures::Fact,
         layout::Here,
         panel::{Panel, Way},
         rows::{Badge, Cell, Head, Row},
-        social_profile::{self as view, Ending, Model},
+        social_profile::{self as view, Model},
     },
 };
 

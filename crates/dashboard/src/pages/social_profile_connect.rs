@@ -7,21 +7,16 @@ use actix_web::{
     web::{Data, Form as Fields},
 };
 use app::{
-    shops::connect::{AuthorizeFailure, Begun, Randomness},
+    shops::connect::{AuthorizeFailure, Begun},
     social::profiles::{Candidate, ConnectFailure, ProfileService},
 };
-use domain::{
-    audit::Action,
-    shops::{AuthorizeError, CompleteError, ShopError},
-    social::Channel,
-};
+use domain::{audit::Action, shops::AuthorizeError, social::Channel};
 use serde::Deserialize;
 use url::Url;
 
 use super::{
-    connect::{MAX_SAID, owner, random},
-    html_with, see,
-    shell::shell,
+    connect::{Shown, answer, owner, randomness, refused, said},
+    see,
     social_profiles::{channel_name, form, form_of, not_configured, redirect_uri},
 };
 use crate::{
@@ -29,11 +24,7 @@ use crate::{
     session::Viewer,
     state::State,
     text::Writer,
-    views::{
-        connect::{self as view, Form, Model},
-        layout::Here,
-        panel::Way,
-    },
+    views::{connect::Form, panel::Way},
 };
 
 #[derive(Deserialize)]
@@ -52,13 +43,12 @@ pub async fn begin(
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let Asked { channel, profile } = fields.into_inner();
     let profile = profile.map(|number| number.trim().to_owned()).filter(|number| !number.is_empty());
-    let random = Randomness { state: random()?, verifier: random()? };
-    let begun = service(&state).authorize(&owner(&viewer), channel, profile.clone(), random, None).await;
+    let begun = service(&state).authorize(&owner(&viewer), channel, profile.clone(), randomness()?, None).await;
     let shown = match begun {
         Ok(begun) => going(&writer, channel, begun.value),
         Err(failure) => not_begun(&writer, channel, profile, failure, &state.settings.public_url)?,
     };
-    answer(&viewer, &state, &writer, shown).await
+    answer(&viewer, &state, &writer, writer.say("profiles-offers"), shown).await
 }
 
 /// Completes what this session began, with what the network sent the person back with.
@@ -71,34 +61,9 @@ pub async fn callback(request: HttpRequest, viewer: Viewer, state: Data<State>) 
         Ok(made) => Ok(see(&format!("/integrations/profiles/{}?done=connected", made.value.id))),
         Err(failure) => {
             let shown = not_completed(&writer, failure, &state.settings.public_url)?;
-            answer(&viewer, &state, &writer, shown).await
+            answer(&viewer, &state, &writer, writer.say("profiles-offers"), shown).await
         }
     }
-}
-
-/// What a page about connecting shows beside its frame.
-#[derive(Default)]
-struct Shown {
-    status: StatusCode,
-    told: Vec<String>,
-    refused: Option<String>,
-    out: Option<Way>,
-    forms: Vec<Form>,
-}
-
-async fn answer(viewer: &Viewer, state: &State, writer: &Writer, shown: Shown) -> Result<HttpResponse, PageError> {
-    let Shown { status, told, refused, out, forms } = shown;
-    let title = writer.say("profiles-offers");
-    let model = Model {
-        shell: shell(viewer, state, writer, Here::Integrations, title.clone()).await?,
-        title,
-        crumb: Way { text: writer.say("integrations"), address: Here::Integrations.address().to_owned() },
-        told,
-        refused,
-        out,
-        forms,
-    };
-    Ok(html_with(status, view::page(&model)))
 }
 
 /// The way to the network.
@@ -110,10 +75,6 @@ fn going(writer: &Writer, channel: Channel, begun: Begun) -> Shown {
         out: Some(Way { text, address: begun.url }),
         ..Shown::default()
     }
-}
-
-fn refused(status: StatusCode, text: String, forms: Vec<Form>) -> Shown {
-    Shown { status, refused: Some(text), forms, ..Shown::default() }
 }
 
 fn not_begun(
@@ -151,14 +112,10 @@ fn not_completed(writer: &Writer, failure: ConnectFailure, site: &Url) -> Result
             Ok(refused(StatusCode::CONFLICT, text, Vec::new()))
         }
         ConnectFailure::InvalidState => bad(writer.say("connect-state"), all()),
-        ConnectFailure::Network(CompleteError::Shop(
-            ShopError::Throttled(_) | ShopError::Unavailable(_) | ShopError::Malformed(_),
-        )) => Ok(refused(StatusCode::SERVICE_UNAVAILABLE, writer.say("profile-away"), all())),
-        ConnectFailure::Network(error) => {
-            // A network's own words may be long.
-            let said: String = error.to_string().chars().take(MAX_SAID).collect();
-            bad(writer.message("connect-refused").text("said", said).say(), all())
+        ConnectFailure::Network(error) if error.is_trouble_there() => {
+            Ok(refused(StatusCode::SERVICE_UNAVAILABLE, writer.say("profile-away"), all()))
         }
+        ConnectFailure::Network(error) => bad(said(writer, &error), all()),
         ConnectFailure::NoProfile(channel) => {
             let text = writer.message("profile-none-reached").text("channel", channel_name(writer, channel)).say();
             bad(text, vec![form(writer, channel)])

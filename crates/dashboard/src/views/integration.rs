@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
+    connection::{Ending, end, missing},
     figures::{Fact, facts},
     layout::{Shell, page as whole},
     panel::{Panel, Way, panel},
@@ -27,12 +28,9 @@ pub struct Model {
 
 /// What can be done about a connection that goes on.
 pub struct Acts {
-    /// Where the form goes, and the words of its button; the same below.
+    /// Where the form goes, and the words of its button.
     pub sync: (String, String),
-    pub disconnect: (String, String),
-    /// What that means, and the words of the button that does it.
-    pub disconnect_what: String,
-    pub disconnect_go: String,
+    pub ending: Ending,
 }
 
 pub fn page(model: &Model) -> Markup {
@@ -51,25 +49,9 @@ pub fn page(model: &Model) -> Markup {
             }
             @if let Some(done) = &model.done { div.note.good.since role="status" { (done) } }
             (facts(&model.facts))
-            @if !model.missing.is_empty() {
-                section.panel aria-labelledby="h-missing" {
-                    header { h2 #h-missing { (model.missing_title) } }
-                    ul.stack { @for sentence in &model.missing { li.note { (sentence) } } }
-                }
-            }
+            (missing(&model.missing_title, &model.missing))
             (panel(&model.runs, |items| rows(&model.head, items)))
-            @if let Some(possible) = &model.acts { (disconnect(possible)) }
+            @if let Some(possible) = &model.acts { (end(&possible.ending)) }
         },
     )
-}
-
-/// Asks once more before it ends.
-fn disconnect(acts: &Acts) -> Markup {
-    html! {
-        section.panel aria-labelledby="h-disconnect" {
-            header { h2 #h-disconnect { (acts.disconnect.1) } }
-            p { (acts.disconnect_what) }
-            form.acts.gap method="post" action=(acts.disconnect.0) { button.btn.danger { (acts.disconnect_go) } }
-        }
-    }
 }

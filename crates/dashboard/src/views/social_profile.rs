@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     connect::{Form, form},
+    connection::{Ending, end, missing},
     figures::{Fact, facts},
     layout::{Shell, page as whole},
     panel::{Panel, Way, panel},
@@ -28,15 +29,6 @@ pub struct Model {
     pub ending: Option<Ending>,
 }
 
-/// What ends a profile.
-pub struct Ending {
-    pub address: String,
-    pub title: String,
-    /// What that means, and the words of the button that does it.
-    pub what: String,
-    pub go: String,
-}
-
 pub fn page(model: &Model) -> Markup {
     whole(
         &model.shell,
@@ -50,26 +42,10 @@ pub fn page(model: &Model) -> Markup {
             }
             @if let Some(done) = &model.done { div.note.good.since role="status" { (done) } }
             (facts(&model.facts))
-            @if !model.missing.is_empty() {
-                section.panel aria-labelledby="h-missing" {
-                    header { h2 #h-missing { (model.missing_title) } }
-                    ul.stack { @for sentence in &model.missing { li.note { (sentence) } } }
-                }
-            }
+            (missing(&model.missing_title, &model.missing))
             (panel(&model.permissions, |items| rows(&model.head, items)))
             @if let Some(again) = &model.again { (form(again)) }
             @if let Some(ending) = &model.ending { (end(ending)) }
         },
     )
-}
-
-/// Asks once more before it ends.
-fn end(ending: &Ending) -> Markup {
-    html! {
-        section.panel aria-labelledby="h-disconnect" {
-            header { h2 #h-disconnect { (ending.title) } }
-            p { (ending.what) }
-            form.acts.gap method="post" action=(ending.address) { button.btn.danger { (ending.go) } }
-        }
-    }
 }

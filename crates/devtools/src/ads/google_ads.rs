@@ -34,7 +34,7 @@ pub use self::{
     world::{PAGE, Seed},
 };
 use self::{oauth::Grants, world::World};
-use crate::shops::{Common, Stub, clock::Change, ledger::Truth};
+use crate::shops::{Common, Stub, ledger::Truth};
 
 /// The app that the stub knows.
 #[derive(Debug, Clone)]
@@ -111,8 +111,7 @@ impl Refused {
 impl GoogleAds {
     /// Its clock runs on from the instant of the seed.
     pub fn new(config: GoogleAdsConfig) -> Self {
-        let common = Common::default();
-        common.clock.change(&Change { at: Some(config.seed.now), running: Some(true), ..Change::default() });
+        let common = Common::running_from(config.seed.now);
         let inner = Inner { world: World::new(&config.seed), grants: Grants::default() };
         Self(Arc::new(Shared { config, common, inner: Mutex::new(inner) }))
     }

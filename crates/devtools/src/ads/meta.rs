@@ -30,7 +30,7 @@ use self::world::World;
 pub use self::{args::MetaArgs, world::Seed};
 use crate::{
     graph::oauth::{App, Grants},
-    shops::{Common, Stub, clock::Change, ledger::Truth},
+    shops::{Common, Stub, ledger::Truth},
 };
 
 /// The app that the stub knows.
@@ -75,8 +75,7 @@ pub struct Meta(Arc<Shared>);
 impl Meta {
     /// Its clock runs on from the instant of the seed.
     pub fn new(config: MetaConfig) -> Self {
-        let common = Common::default();
-        common.clock.change(&Change { at: Some(config.seed.now), running: Some(true), ..Change::default() });
+        let common = Common::running_from(config.seed.now);
         let inner = Inner { world: World::new(&config.seed), grants: Grants::default(), reports: HashMap::new() };
         Self(Arc::new(Shared { config, common, inner: Mutex::new(inner) }))
     }

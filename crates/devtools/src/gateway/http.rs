@@ -17,6 +17,7 @@ use super::{
     book::{Customer, Faults, Payment, RecordedCharge, Status},
     checkout,
 };
+use crate::shops::bearer;
 
 const HELP: &str = "\
 A payment gateway for development. It takes no money and forgets everything when it ends.
@@ -71,8 +72,7 @@ fn unreadable(fault: JsonPayloadError, _: &HttpRequest) -> actix_web::Error {
 
 /// Whether the request carries the key.
 pub(super) fn is_admitted(gateway: &Gateway, request: &HttpRequest) -> bool {
-    let header = request.headers().get("authorization").and_then(|value| value.to_str().ok());
-    header.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|token| gateway.knows(token))
+    bearer(request).is_some_and(|token| gateway.knows(token))
 }
 
 pub(super) async fn slow(faults: &Faults) {

@@ -1,10 +1,20 @@
 //! Random numbers that are the same for the same seed: SplitMix64 (Steele, Lea, Flood 2014).
 
+use time::Date;
+
 pub struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
         Self(seed)
+    }
+
+    /// For the day of something: other numbers for another `part` of it.
+    pub fn of_day(seed: u64, (of, part): (u64, u64), day: Date) -> Self {
+        let day = u64::try_from(day.to_julian_day()).unwrap_or_default();
+        let mut random = Self::new(seed ^ (of << 32) ^ (day << 8) ^ part);
+        random.below(2);
+        random
     }
 
     fn next(&mut self) -> u64 {

@@ -112,10 +112,7 @@ struct Shared {
 impl Tiendanube {
     /// Its clock runs on from the instant of the seed.
     pub fn new(config: TiendanubeConfig) -> Self {
-        let common = Common::default();
-        let change = super::clock::Change { at: Some(config.seed.now), ..Default::default() };
-        common.clock.change(&change);
-        common.clock.change(&super::clock::Change { running: Some(true), ..Default::default() });
+        let common = Common::running_from(config.seed.now);
         let inner = Inner {
             store: config.seed.store(),
             redirect_uri: config.redirect_uri.clone(),

@@ -14,7 +14,7 @@ pub const CALLS_PER_HOUR: usize = 4_800;
 #[derive(Debug, Args)]
 pub struct SocialArgs {
     /// Where it listens
-    #[arg(long, default_value = "127.0.0.1:8096", value_name = "ADDR")]
+    #[arg(long, default_value = "127.0.0.1:8097", value_name = "ADDR")]
     pub at: SocketAddr,
     /// The app as it is registered
     #[arg(long, default_value = "1234", value_name = "ID")]

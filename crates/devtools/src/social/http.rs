@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     graph::{Answer, Query, oauth::Choice},
-    shops::{Stub, broken, cut, finish, routes},
+    shops::{Stub, bearer, broken, cut, finish, routes},
 };
 
 /// Entries of a page at most: of comments on Instagram, and of anything else.
@@ -149,8 +149,7 @@ impl Social {
                 self.inner().grants.token(&config.app(), &Query::of(body)?, now).map(Called::Answer)
             }
             path => {
-                let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
-                let token = token.and_then(|value| value.strip_prefix("Bearer "));
+                let token = bearer(request);
                 let page = self.inner().grants.admit(&config.app(), token, &query, now)?;
                 let call = Call { method: request.method(), path, query: &query, body };
                 match page {

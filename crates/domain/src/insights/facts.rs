@@ -47,7 +47,7 @@ pub struct CriticalItem {
     pub units_sold_30d: i64,
 }
 
-/// Comments, but for praise and spam, that have waited for an answer for longer than [`PATIENCE`].
+/// Comments, but for praise and spam, that have waited for an answer for longer than [`UNANSWERED_AFTER`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommentsWaiting {
     pub comments: i64,
@@ -58,7 +58,7 @@ pub struct CommentsWaiting {
 }
 
 /// How long a customer may wait for an answer before it is worth telling.
-pub const PATIENCE: Duration = Duration::DAY;
+pub const UNANSWERED_AFTER: Duration = Duration::DAY;
 
 /// A story that is kept, without its anomalies.
 #[derive(Debug, Clone, PartialEq)]

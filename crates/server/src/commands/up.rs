@@ -94,22 +94,13 @@ fn uses_dev_gateway(by_name: bool, in_own_demo: bool, has_gateway: bool) -> Resu
 
 /// Whether no real platform is configured: then there is room for stand-ins.
 fn has_no_app(config: &Config) -> bool {
-    let Config {
-        shopify_client_id,
-        tiendanube_client_id,
-        mercadolibre_client_id,
-        meta_client_id,
-        google_ads_client_id,
-        meta_app_id,
-        ..
-    } = config;
     let ids = [
-        shopify_client_id,
-        tiendanube_client_id,
-        mercadolibre_client_id,
-        meta_client_id,
-        google_ads_client_id,
-        meta_app_id,
+        &config.shopify_client_id,
+        &config.tiendanube_client_id,
+        &config.mercadolibre_client_id,
+        &config.meta_client_id,
+        &config.google_ads_client_id,
+        &config.meta_app_id,
     ];
     ids.iter().all(|id| id.is_empty()) && config.meta_app_secret.is_none()
 }

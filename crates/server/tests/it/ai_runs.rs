@@ -3,14 +3,7 @@
 //!
 //! The run of `make test` is small; `AI_KILLS=500` makes it whole.
 
-use std::{
-    future::pending,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use app::{
     ai::{InsightTextGenerator, carry_out_next},
@@ -20,105 +13,23 @@ use async_trait::async_trait;
 use domain::{
     AccountId, StoreError,
     accounts::{AccountStore, Mode, NewUser, Plan},
-    ai::{
-        AiRuns, CallId, CallPermit, Completion, Ending, LanguageModel, ModelError, Prompt, RequestError, Run, RunClaim,
-        Usage,
-    },
+    ai::{AiRuns, Completion, Ending, LanguageModel, ModelError, Prompt, Usage},
     credits::CreditAmount,
-    idempotency::{IdempotencyKey, Idempotent},
     insights::{InsightWriter, Worded},
     jobs::WriteOutcome,
 };
-use rust_decimal::dec;
 use serde_json::{Value, json};
 use store::Store;
 use time::OffsetDateTime;
-use tokio::sync::Notify;
+
+use crate::steps::{SteppingRuns, Steps, USAGE};
 
 const PRICE: i64 = 1;
-
-/// Counts the steps of a run and stops it for good at one of them.
-struct Steps {
-    reached: AtomicUsize,
-    stop_at: usize,
-    stopped: Notify,
-}
-
-impl Steps {
-    async fn step(&self) {
-        if self.reached.fetch_add(1, Ordering::SeqCst) == self.stop_at {
-            self.stopped.notify_one();
-            pending::<()>().await;
-        }
-    }
-}
 
 /// Ports with a step before and after each call.
 struct Stepping {
     store: Arc<Store>,
     steps: Arc<Steps>,
-}
-
-#[async_trait]
-impl AiRuns for Stepping {
-    async fn request(
-        &self,
-        account: AccountId,
-        price: Option<CreditAmount>,
-        key: Option<IdempotencyKey>,
-        now: OffsetDateTime,
-    ) -> Result<Idempotent<Run>, RequestError> {
-        self.store.request(account, price, key, now).await
-    }
-    async fn start(
-        &self,
-        account: AccountId,
-        price: CreditAmount,
-        now: OffsetDateTime,
-    ) -> Result<Option<RunClaim>, RequestError> {
-        self.store.start(account, price, now).await
-    }
-    async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError> {
-        self.steps.step().await;
-        let claimed = self.store.claim_next(now).await;
-        self.steps.step().await;
-        claimed
-    }
-    async fn find(&self, account: AccountId, run: domain::RunId) -> Result<Option<Run>, StoreError> {
-        AiRuns::find(&*self.store, account, run).await
-    }
-    async fn open_call(
-        &self,
-        claim: &RunClaim,
-        price: CreditAmount,
-        model: &str,
-        bound: Usage,
-        now: OffsetDateTime,
-    ) -> Result<CallPermit, StoreError> {
-        self.steps.step().await;
-        let call = self.store.open_call(claim, price, model, bound, now).await;
-        self.steps.step().await;
-        call
-    }
-    async fn close_call(
-        &self,
-        account: AccountId,
-        call: CallId,
-        used: Usage,
-        error: Option<ModelError>,
-        now: OffsetDateTime,
-    ) -> Result<(), StoreError> {
-        self.steps.step().await;
-        let closed = self.store.close_call(account, call, used, error, now).await;
-        self.steps.step().await;
-        closed
-    }
-    async fn fail(&self, claim: &RunClaim, reason: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
-        self.store.fail(claim, reason, now).await
-    }
-    async fn reap(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
-        self.store.reap(now).await
-    }
 }
 
 #[async_trait]
@@ -130,14 +41,9 @@ impl InsightWriter for Stepping {
         insights: Vec<Worded>,
         now: OffsetDateTime,
     ) -> Result<WriteOutcome, StoreError> {
-        self.steps.step().await;
-        let written = self.store.replace(account, ending, insights, now).await;
-        self.steps.step().await;
-        written
+        self.steps.around(self.store.replace(account, ending, insights, now)).await
     }
 }
-
-const USAGE: Usage = Usage { prompt_tokens: 10, completion_tokens: 5, cost_usd: dec!(0.000001), estimated: false };
 
 #[async_trait]
 impl LanguageModel for Stepping {
@@ -202,12 +108,13 @@ async fn a_run_that_is_killed_anywhere_is_paid_for_exactly_when_it_was_worded() 
     for number in 0..runs {
         // A fact that no run before had, so that there is something to write.
         sql.execute("UPDATE inventory_items SET sku = $1", &[&format!("SKU {number}")]).await.unwrap();
-        let steps = Arc::new(Steps { reached: AtomicUsize::new(0), stop_at: number % 16, stopped: Notify::new() });
+        let steps = Steps::new(number % 16);
         // A process of its own: its connections go with it.
         let victim = Arc::new(db.store().unwrap());
         let stepping = Arc::new(Stepping { store: victim.clone(), steps: steps.clone() });
         let price = CreditAmount::new(PRICE).unwrap();
-        let text_generator = InsightTextGenerator { runs: stepping.clone(), model: Some(stepping.clone()), price };
+        let runs = Arc::new(SteppingRuns { store: victim.clone(), steps: steps.clone() });
+        let text_generator = InsightTextGenerator { runs, model: Some(stepping.clone()), price };
         let deps =
             Deps { text_generator: Some(text_generator.clone()), insights: stepping.clone(), ..Deps::of(&victim) };
         text_generator.request(account, Mode::Live, None, OffsetDateTime::now_utc()).await.unwrap();

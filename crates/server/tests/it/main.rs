@@ -13,6 +13,7 @@ mod nodes;
 mod payments;
 mod rebinding;
 mod social;
+mod steps;
 
 #[allow(dead_code, reason = "the tests of `tests/` use the rest")]
 #[path = "../../../../tests/it/service.rs"]

@@ -2,9 +2,10 @@
 //! client, and the stand-in of the network, which keeps a ledger of what was really written.
 
 mod questions;
+mod shop;
 mod votes;
 
-use std::{net::TcpListener, sync::Arc};
+use std::{net::TcpListener, ops::Deref, sync::Arc};
 
 use app::{
     deliveries::Clock,
@@ -21,27 +22,21 @@ use devtools::{
     social::{Deed, NewComment, Seed, Social, SocialConfig},
 };
 use domain::{
-    AccountId,
-    accounts::{AccountStore, NewUser, Plan},
-    idempotency::Idempotent,
-    page::PageRequest,
     sealing::Sealer,
     social::{
-        Category, Channel, Mode, Reason, ReplyState, Tongue,
+        Channel, Mode, Reason, ReplyState,
         channels::SocialReplies,
-        conversations::{Act, Conversation, ConversationFilter, ConversationStore},
+        conversations::{Act, ConversationStore},
         replies::{Connected, HookLog, NewSocialAccount, ProfileStore, token_binding},
-        settings::{Settings, SettingsStore},
-        templates::{NewTemplate, Step, TemplateChange, TemplateStore},
+        settings::SettingsStore,
     },
 };
 use rstest::rstest;
 use serde_json::{Value, json};
-use store::Store;
-use time::{Duration, OffsetDateTime, macros::datetime};
-use tokio_postgres::Client;
+use time::{Duration, OffsetDateTime};
 
-const START: OffsetDateTime = datetime!(2026-11-20 10:00 UTC);
+use self::shop::{START, Shop};
+
 const COMMENT: &str = "17890001112223334";
 const PROFILE: &str = "17841400000000001";
 const POST: &str = "18000000000000001";
@@ -106,28 +101,22 @@ impl Network {
 
 /// An account with a template, a profile and a worker whose clock is moved by hand.
 struct Rig {
-    db: testkit::TestDb,
-    store: Arc<Store>,
-    sql: Client,
-    account: AccountId,
+    shop: Shop,
     network: Arc<Network>,
     worker: SocialWorker,
 }
 
+impl Deref for Rig {
+    type Target = Shop;
+    fn deref(&self) -> &Shop {
+        &self.shop
+    }
+}
+
 impl Rig {
     async fn start() -> Self {
-        let db = testkit::TestDb::new().await.unwrap();
-        let (store, sql) = (Arc::new(db.store().unwrap()), db.client().await.unwrap());
-        let user = NewUser {
-            id: format!("user_{:024}", 1).parse().unwrap(),
-            name: "shop".into(),
-            currency: "ARS".parse().unwrap(),
-            timezone: "UTC".parse().unwrap(),
-            locale: domain::texts::Locale::ENGLISH,
-            plan: Plan::Free,
-            now: START,
-        };
-        let account = AccountStore::create(&*store, user).await.unwrap()[0].id;
+        let shop = Shop::start(&["¡Hola {username}! Te contamos por privado."]).await;
+        let (store, account) = (&shop.store, shop.account);
         let keys = KeyRing::parse(crate::service::DATA_KEYS).unwrap();
         let new = NewSocialAccount {
             account,
@@ -136,40 +125,14 @@ impl Rig {
             app_scoped_id: None,
             handle: Some("shop".into()),
         };
-        let Connected::Done(profile) = ProfileStore::connect(&*store, new, START).await.unwrap() else { panic!() };
+        let Connected::Done(profile) = ProfileStore::connect(&**store, new, START).await.unwrap() else { panic!() };
         let (network, address) = Network::start();
         let token = network.0.page_token(Channel::Instagram, PROFILE).unwrap();
         let sealed = keys.seal(token_binding(account, profile), token.as_bytes()).unwrap();
-        ProfileStore::give_token(&*store, account, profile, sealed, START).await.unwrap();
+        ProfileStore::give_token(&**store, account, profile, sealed, START).await.unwrap();
         let network = Arc::new(network);
-        let worker = worker(&store, &network, &address, keys);
-        let rig = Self { db, store, sql, account, network, worker };
-        rig.approve_template().await;
-        rig
-    }
-
-    async fn approve_template(&self) {
-        let new = NewTemplate {
-            name: "Prices".into(),
-            category: Category::PriceQuestion,
-            language: Tongue::Spanish,
-            variations: vec!["¡Hola {username}! Te contamos por privado.".into()],
-        };
-        let Idempotent { value, .. } =
-            TemplateStore::create(&*self.store, self.account, new, None, None, START).await.unwrap();
-        let change = TemplateChange { step: Some(Step::Approve { by: "Ana".into() }), ..TemplateChange::default() };
-        TemplateStore::change(&*self.store, self.account, value.id, change, None, START).await.unwrap();
-    }
-
-    /// Mode `auto`, which a hundred judgements would have earned.
-    async fn auto(&self) {
-        self.mode(Mode::Approve).await;
-        self.sql.execute("UPDATE social_settings SET mode = 'auto'", &[]).await.unwrap();
-    }
-
-    async fn mode(&self, mode: Mode) {
-        let settings = Settings { mode, ..Settings::default() };
-        self.store.put(self.account, settings, None, START).await.unwrap();
+        let worker = worker(&shop, &network, &address, keys);
+        Self { shop, network, worker }
     }
 
     /// A hook that says that somebody asked.
@@ -206,26 +169,9 @@ impl Rig {
         task.abort();
         let _ = task.await;
     }
-
-    async fn conversation(&self) -> Conversation {
-        let page = PageRequest { limit: 10, cursor: None };
-        let filter = ConversationFilter::default();
-        let listing = ConversationStore::page(&*self.store, self.account, filter, true, page).await.unwrap();
-        listing.page.items.into_iter().next().unwrap()
-    }
-
-    async fn state(&self) -> (ReplyState, Option<Reason>) {
-        let reply = self.conversation().await.reply.unwrap();
-        (reply.state, reply.reason)
-    }
-
-    async fn events(&self) -> Vec<Value> {
-        let rows = self.sql.query("SELECT body FROM events ORDER BY id", &[]).await.unwrap();
-        rows.iter().map(|row| serde_json::from_slice(row.get(0)).unwrap()).collect()
-    }
 }
 
-fn worker(store: &Arc<Store>, network: &Arc<Network>, address: &str, keys: KeyRing) -> SocialWorker {
+fn worker(shop: &Shop, network: &Arc<Network>, address: &str, keys: KeyRing) -> SocialWorker {
     let app = AppCredentials { client_id: "1234".into(), client_secret: SECRET.into(), previous_secret: None };
     let url = || address.parse().unwrap();
     let login = Login::new(LoginConfig { app, api_url: url(), login_url: url() }).unwrap();
@@ -235,22 +181,9 @@ fn worker(store: &Arc<Store>, network: &Arc<Network>, address: &str, keys: KeyRi
     });
     let clock = network.clone();
     let (clock, sealer): (Clock, Arc<dyn Sealer>) = (Arc::new(move || clock.now()), Arc::new(keys));
-    SocialWorker {
-        hooks: store.clone(),
-        profiles: store.clone(),
-        intake: store.clone(),
-        queue: store.clone(),
-        votes: store.clone(),
-        voter: None,
-        accounts: store.clone(),
-        sealer: sealer.clone(),
-        inbox: Some(Arc::new(MetaHooks::new(&SECRET.to_owned().into(), &"token".to_owned().into()))),
-        networks: networks.into_iter().collect(),
-        shops: Ports::of(store, Connectors::default(), sealer, clock.clone()),
-        is_enabled: true,
-        clock,
-        random: Arc::new(|| 0),
-    }
+    let inbox = Arc::new(MetaHooks::new(&SECRET.to_owned().into(), &"token".to_owned().into()));
+    let ports = Ports::of(&shop.store, Connectors::default(), sealer, clock);
+    shop.worker(ports, Some(inbox), networks.into_iter().collect())
 }
 
 #[tokio::test]

@@ -9,7 +9,6 @@ use domain::{
     AccountId, ConversationId, MessageId, RunId,
     accounts::{Account, MockAccountStore, Platform},
     ai::{CallId, MockAiRuns, MockLanguageModel, RunClaim, Usage},
-    sealing::MockSealer,
     social::{
         Category, Channel, Handling, Mode as BotMode, Sent, Thread, Tongue,
         replies::{MockHookLog, MockIntake, MockProfileStore, MockReplyQueue},
@@ -23,7 +22,7 @@ use serde_json::json;
 use time::{OffsetDateTime, macros::datetime};
 
 use super::*;
-use crate::shops::tests::World as Shops;
+use crate::shops::{Ports, tests::World as Shops};
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 10:00 UTC);
 /// A question of which the rules are not sure.
@@ -159,13 +158,14 @@ impl World {
             queue: Arc::new(MockReplyQueue::new()),
             votes: Arc::new(votes),
             voter: has_model.then(|| Voter { runs: Arc::new(runs), model: Arc::new(model), price }),
-            accounts: Arc::new(accounts),
-            sealer: Arc::new(MockSealer::new()),
             inbox: None,
             networks: HashMap::new(),
-            shops: Shops::empty(Platform::Mercadolibre).ports(),
+            shops: Ports {
+                accounts: Arc::new(accounts),
+                clock: Arc::new(|| NOW),
+                ..Shops::empty(Platform::Mercadolibre).ports()
+            },
             is_enabled: true,
-            clock: Arc::new(|| NOW),
             random: Arc::new(|| 0),
         }
     }
@@ -199,7 +199,7 @@ fn account(id: AccountId, mode: Mode) -> Account {
 #[tokio::test]
 async fn a_vote_is_paid_for_before_the_model_is_asked_and_the_comment_is_read_again_before_it_counts() {
     let steps = World::new(Ok(json!({ "answer": "5" }))).voted().await;
-    assert_eq!(steps, ["open m 1", "ask", "close answered", "again", "send 5 paid"]);
+    assert_eq!(steps, ["open m 1", "ask", "close answered", "again", "needs_approval paid"]);
 }
 
 #[rstest]
@@ -272,7 +272,7 @@ async fn who_is_not_to_be_asked_costs_nothing(#[case] change: fn(&mut World), #[
 }
 
 #[rstest]
-#[case::chosen(DOUBTFUL, Some(Vote::For(TemplateId(5))), "send 5 unpaid")]
+#[case::chosen(DOUBTFUL, Some(Vote::For(TemplateId(5))), "needs_approval unpaid")]
 #[case::none(DOUBTFUL, Some(Vote::ForNone), "voters_disagree unpaid")]
 #[case::unusable(DOUBTFUL, Some(Vote::Unusable), "unusable_answer unpaid")]
 #[case::another_text("¿Cuánto cuesta?", Some(Vote::For(TemplateId(5))), "low_confidence unpaid")]

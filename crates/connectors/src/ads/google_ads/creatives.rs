@@ -9,11 +9,11 @@ use domain::{
 use ring::digest::{SHA256, digest};
 
 use super::{
+    super::rows::{Shape, text_of},
     api::{Api, Caller},
     figures::status,
     wire::{Ad, AdRow, Asset, Assets, Text},
 };
-use crate::shops::wire::clean;
 
 /// Ads that are asked for at a time.
 const AT_ONCE: usize = 500;
@@ -34,8 +34,6 @@ const FIELDS: &str = "campaign.id, campaign.status, ad_group.id, ad_group.name, 
                       ad_group_ad.ad.demand_gen_video_responsive_ad.descriptions, \
                       ad_group_ad.ad.demand_gen_video_responsive_ad.videos, \
                       ad_group_ad.ad.image_ad.image_asset.asset, ad_group_ad.ad.video_ad.video.asset";
-/// Characters of a text that is kept.
-const MAX_TEXT: usize = 500;
 
 /// An ad as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,16 +43,6 @@ pub(super) struct Shown {
     /// Its own name, else its first headline.
     pub name: Option<String>,
     pub creative: Shape,
-}
-
-/// What a creative is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub format: Format,
-    /// What identifies it wherever it runs.
-    pub key: String,
-    pub headline: Option<String>,
-    pub body: Option<String>,
 }
 
 /// The ads with these numbers, by ad group and number; those that are gone are left out.
@@ -90,7 +78,7 @@ fn shown(row: AdRow) -> ((String, String), Shown) {
 /// The last part of an asset's name: its number.
 fn number(asset: &Asset) -> Option<String> {
     let name = asset.asset.as_deref()?;
-    clean(name.rsplit('/').next()?, MAX_TEXT)
+    text_of(name.rsplit('/').next()?)
 }
 
 /// What an image or a video alone makes is known by it; what Google puts together, by all that it does so from. The others are
@@ -129,9 +117,8 @@ fn shape(ad: Ad) -> Shape {
 /// `None` where nothing is known that it is put together from.
 fn put_together(assets: Assets) -> Option<Shape> {
     let Assets { headlines, descriptions, marketing_images, videos } = assets;
-    let texts = |texts: &[Text]| -> Vec<String> {
-        texts.iter().filter_map(|text| clean(text.text.as_deref()?, MAX_TEXT)).collect()
-    };
+    let texts =
+        |texts: &[Text]| -> Vec<String> { texts.iter().filter_map(|text| text_of(text.text.as_deref()?)).collect() };
     let (headlines, descriptions) = (texts(&headlines), texts(&descriptions));
     let (images, videos): (Vec<_>, Vec<_>) =
         (marketing_images.iter().filter_map(number).collect(), videos.iter().filter_map(number).collect());

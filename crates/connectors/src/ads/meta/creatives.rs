@@ -9,34 +9,22 @@ use domain::{
 use serde_json::json;
 
 use super::{
+    super::rows::{Shape, text_of},
     act,
     api::{Api, Caller},
     insights::STATES,
     wire::{Ad, Creative},
 };
-use crate::shops::wire::clean;
 
 /// Ads that are asked for at a time.
 const AT_ONCE: usize = 50;
 const FIELDS: &str = "id,effective_status,creative{id,title,body,image_hash,video_id,object_story_spec}";
-/// Characters of a text that is kept.
-const MAX_TEXT: usize = 500;
 
 /// An ad as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shown {
     pub status: Status,
     pub creative: Option<Shape>,
-}
-
-/// What a creative is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub format: Format,
-    /// What identifies it wherever it runs.
-    pub key: String,
-    pub headline: Option<String>,
-    pub body: Option<String>,
 }
 
 /// The ads with these numbers, by number; those that are gone are left out.
@@ -74,10 +62,10 @@ fn shown(ad: Ad) -> Shown {
 /// A video and an image are the same in every ad; a carousel is made for one.
 fn shape(creative: Creative) -> Shape {
     let Creative { id, title, body, image_hash, video_id, object_story_spec } = creative;
-    let text = |text: Option<String>| text.as_deref().and_then(|text| clean(text, MAX_TEXT));
+    let text = |text: Option<String>| text.as_deref().and_then(text_of);
     let (headline, body) = (text(title), text(body));
     let cards = object_story_spec.and_then(|spec| spec.link_data).map_or(0, |link| link.child_attachments.len());
-    let image = image_hash.as_deref().and_then(|hash| clean(hash, MAX_TEXT));
+    let image = image_hash.as_deref().and_then(text_of);
     let (format, key) = match (video_id, image, &body) {
         (Some(video), _, _) => (Format::Video, video.0),
         _ if cards > 1 => (Format::Carousel, id.0),

@@ -17,7 +17,7 @@ use super::{
     oauth::Fields,
     world::{Happening, MANAGER, World},
 };
-use crate::shops::{Stub, broken, finish, routes};
+use crate::shops::{Stub, bearer, broken, finish, routes};
 
 pub fn server(stub: GoogleAds, listener: TcpListener) -> std::io::Result<Server> {
     let stub = Data::new(stub);
@@ -99,9 +99,8 @@ impl GoogleAds {
                 self.inner().grants.give_back(&Fields::of(body)?).map(Called::Answer)
             }
             (method, [version, path @ ..]) if *version == connectors::ads::google_ads::VERSION => {
-                let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
                 let inner = self.inner();
-                inner.grants.admit(token.and_then(|value| value.strip_prefix("Bearer ")), now)?;
+                inner.grants.admit(bearer(request), now)?;
                 self.is_asked_too_often()?;
                 let found = match (method, path) {
                     (&Method::GET, ["customers:listAccessibleCustomers"]) => Ok(accessible(&inner.world)),

@@ -155,8 +155,9 @@ impl World {
             let campaigns = self.campaigns.values().filter(|campaign| {
                 campaign.is_max || (day.to_julian_day() + i32::from(campaign.id % 2 == 0)) % REST_EVERY == 0
             });
-            let doing =
-                ads.chain(campaigns.map(|campaign| campaign.id)).filter(|of| self.random(*of, day, 1).percent(85));
+            let doing = ads
+                .chain(campaigns.map(|campaign| campaign.id))
+                .filter(|of| Random::of_day(self.seed, (*of, 1), day).percent(85));
             let figures = doing.map(|of| (of, self.did(of, day))).collect();
             self.days.insert(day, figures);
             let Some(next) = day.next_day() else { return };
@@ -164,15 +165,8 @@ impl World {
         }
     }
 
-    fn random(&self, of: u64, day: Date, part: u64) -> Random {
-        let day = u64::try_from(day.to_julian_day()).unwrap_or_default();
-        let mut random = Random::new(self.seed ^ (of << 32) ^ (day << 8) ^ part);
-        random.below(2);
-        random
-    }
-
     fn did(&self, of: u64, day: Date) -> Figures {
-        let mut random = self.random(of, day, 2);
+        let mut random = Random::of_day(self.seed, (of, 2), day);
         let fifths = random.below(12);
         Figures {
             // Costs have more digits than cents.

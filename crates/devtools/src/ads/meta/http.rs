@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     graph::{Answer, Query, oauth::Choice},
-    shops::{Stub, broken, finish, routes},
+    shops::{Stub, bearer, broken, finish, routes},
 };
 
 /// How long a report takes.
@@ -101,8 +101,7 @@ impl Meta {
                 self.inner().grants.token(&config.app(), &Query::of(body)?, now).map(Called::Answer)
             }
             path => {
-                let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
-                let token = token.and_then(|value| value.strip_prefix("Bearer "));
+                let token = bearer(request);
                 self.inner().grants.admit(&config.app(), token, &query, now)?;
                 self.granted(request.method(), path, &query).map(Called::Answer)
             }

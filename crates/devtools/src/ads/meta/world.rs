@@ -137,19 +137,12 @@ impl World {
     }
 
     fn runs(&self, ad: &Ad, day: Date) -> bool {
-        let mut random = self.random(ad, day, 1);
+        let mut random = Random::of_day(self.seed, (ad.id, 1), day);
         (ad.state != "DELETED" || day < self.deleted_from) && random.percent(85)
     }
 
-    fn random(&self, ad: &Ad, day: Date, part: u64) -> Random {
-        let day = u64::try_from(day.to_julian_day()).unwrap_or_default();
-        let mut random = Random::new(self.seed ^ (ad.id << 32) ^ (day << 8) ^ part);
-        random.below(2);
-        random
-    }
-
     fn did(&self, ad: &Ad, day: Date) -> Figures {
-        let mut random = self.random(ad, day, 2);
+        let mut random = Random::of_day(self.seed, (ad.id, 2), day);
         let purchases = random.below(4);
         Figures {
             spend: Decimal::new(100 + random.below(4_900), 2),

@@ -14,7 +14,7 @@ use serde_json::json;
 use url::form_urlencoded;
 
 use super::{Mercadolibre, answer::Answer, changes::Change, questions::Deed, sales::Query, seller::SITE};
-use crate::shops::{Stub, broken, finish, routes};
+use crate::shops::{Stub, bearer, broken, finish, routes};
 
 pub fn server(stub: Mercadolibre, listener: TcpListener) -> std::io::Result<Server> {
     let stub = Data::new(stub);
@@ -115,9 +115,8 @@ impl Mercadolibre {
     fn call(&self, request: &HttpRequest, body: &[u8]) -> Result<Answer, Answer> {
         let now = self.now();
         let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-        let token = header("authorization").and_then(|value| value.strip_prefix("Bearer "));
         let mut state = self.open();
-        state.grants.admit(token, now)?;
+        state.grants.admit(bearer(request), now)?;
         let query = Query(pairs(request.query_string().as_bytes()));
         let path: Vec<&str> = request.path().trim_start_matches('/').split('/').collect();
         let own = state.seller.id.to_string();

@@ -1,7 +1,7 @@
 //! Questions on Mercado Libre have one answer each, whatever the platform does: real Postgres, the real worker and connector,
 //! and the stand-in of the platform, which knows what was really answered.
 
-use std::{collections::HashMap, net::TcpListener, sync::Arc, time::Duration as Pause};
+use std::{collections::HashMap, net::TcpListener, ops::Deref, sync::Arc, time::Duration as Pause};
 
 use app::{
     deliveries::Clock,
@@ -21,10 +21,7 @@ use devtools::shops::{
 };
 use domain::{
     AccountId, IntegrationId,
-    accounts::{AccountStore, NewUser, Plan},
-    idempotency::Idempotent,
     integrations::{BuyerData, RevokeReason},
-    page::PageRequest,
     sealing::Sealer,
     shops::{
         Authorization, Callback, Grant, Secret, ShopAuth as _,
@@ -32,34 +29,36 @@ use domain::{
         tokens::{SealedTokens, access_binding, refresh_binding},
     },
     social::{
-        Category, Channel, Mode, Reason, ReplyState, Tongue,
-        conversations::{Act, ActError, Conversation, ConversationFilter, ConversationStore},
+        Channel, Mode, Reason, ReplyState,
+        conversations::{Act, ActError, ConversationStore},
         replies::PollHints,
-        settings::{Settings, SettingsStore},
-        templates::{NewTemplate, Step, TemplateChange, TemplateStore},
     },
 };
 use rstest::rstest;
 use serde_json::{Value, json};
 use store::Store;
-use time::{Duration, OffsetDateTime, macros::datetime};
-use tokio_postgres::Client;
+use time::{Duration, OffsetDateTime};
 use url::Url;
 
-const START: OffsetDateTime = datetime!(2026-11-20 10:00 UTC);
+use super::shop::{START, Shop};
+
 const REDIRECT: &str = "https://example.com/connected";
 const ANSWER: &str = "Es el precio publicado.";
 const ASKED: &str = "¿Cuánto cuesta este vestido?";
 
 /// An account with a template and a connected shop; the clock of all is the platform's, and is moved by hand.
 struct Rig {
-    _db: testkit::TestDb,
-    store: Arc<Store>,
-    sql: Client,
-    account: AccountId,
+    own: Shop,
     shop: IntegrationId,
     platform: Platform,
     worker: SocialWorker,
+}
+
+impl Deref for Rig {
+    type Target = Shop;
+    fn deref(&self) -> &Shop {
+        &self.own
+    }
 }
 
 /// The platform's stand-in and the app on it.
@@ -123,38 +122,12 @@ async fn connect(store: &Store, keys: &KeyRing, account: AccountId, grant: Grant
 
 impl Rig {
     async fn start() -> Self {
-        let db = testkit::TestDb::new().await.unwrap();
-        let (store, sql) = (Arc::new(db.store().unwrap()), db.client().await.unwrap());
-        let user = NewUser {
-            id: format!("user_{:024}", 1).parse().unwrap(),
-            name: "shop".into(),
-            currency: "ARS".parse().unwrap(),
-            timezone: "UTC".parse().unwrap(),
-            locale: domain::texts::Locale::ENGLISH,
-            plan: Plan::Free,
-            now: START,
-        };
-        let account = AccountStore::create(&*store, user).await.unwrap()[0].id;
+        let own = Shop::start(&["¡Hola {username}! Mira en {link}", ANSWER]).await;
         let keys = KeyRing::parse(crate::service::DATA_KEYS).unwrap();
         let (platform, app) = platform();
-        let shop = connect(&store, &keys, account, granted(&app).await).await;
-        let worker = worker(&store, &platform, Arc::new(app), Arc::new(keys));
-        let rig = Self { _db: db, store, sql, account, shop, platform, worker };
-        rig.approve_template().await;
-        rig
-    }
-
-    async fn approve_template(&self) {
-        let new = NewTemplate {
-            name: "Prices".into(),
-            category: Category::PriceQuestion,
-            language: Tongue::Spanish,
-            variations: vec!["¡Hola {username}! Mira en {link}".into(), ANSWER.into()],
-        };
-        let Idempotent { value, .. } =
-            TemplateStore::create(&*self.store, self.account, new, None, None, START).await.unwrap();
-        let change = TemplateChange { step: Some(Step::Approve { by: "Ana".into() }), ..TemplateChange::default() };
-        TemplateStore::change(&*self.store, self.account, value.id, change, None, START).await.unwrap();
+        let shop = connect(&own.store, &keys, own.account, granted(&app).await).await;
+        let worker = worker(&own, &platform, Arc::new(app), Arc::new(keys));
+        Self { own, shop, platform, worker }
     }
 
     fn now(&self) -> OffsetDateTime {
@@ -164,17 +137,6 @@ impl Rig {
     fn pass(&self, time: Duration) {
         let change = ClockChange { advance_seconds: Some(time.whole_seconds()), ..ClockChange::default() };
         self.platform.common().clock.change(&change);
-    }
-
-    /// Mode `auto`, which a hundred judgements would have earned.
-    async fn auto(&self) {
-        self.mode(Mode::Approve).await;
-        self.sql.execute("UPDATE social_settings SET mode = 'auto'", &[]).await.unwrap();
-    }
-
-    async fn mode(&self, mode: Mode) {
-        let settings = Settings { mode, ..Settings::default() };
-        self.store.put(self.account, settings, None, START).await.unwrap();
     }
 
     async fn tick(&self) {
@@ -214,21 +176,8 @@ impl Rig {
         self.platform.asked().as_array().unwrap().last().unwrap().clone()
     }
 
-    async fn conversation(&self) -> Conversation {
-        let page = PageRequest { limit: 10, cursor: None };
-        let filter = ConversationFilter::default();
-        let listing = ConversationStore::page(&*self.store, self.account, filter, true, page).await.unwrap();
-        listing.page.items.into_iter().next().unwrap()
-    }
-
-    async fn state(&self) -> (ReplyState, Option<Reason>) {
-        let reply = self.conversation().await.reply.unwrap();
-        (reply.state, reply.reason)
-    }
-
     async fn answers_told(&self) -> Vec<Value> {
-        let rows = self.sql.query("SELECT body FROM events ORDER BY id", &[]).await.unwrap();
-        let events = rows.iter().map(|row| serde_json::from_slice::<Value>(row.get(0)).unwrap());
+        let events = self.events().await.into_iter();
         events.filter(|event| event["event"] == "social.auto_reply_sent").collect()
     }
 
@@ -238,7 +187,7 @@ impl Rig {
     }
 }
 
-fn worker(store: &Arc<Store>, platform: &Platform, app: Arc<Mercadolibre>, sealer: Arc<dyn Sealer>) -> SocialWorker {
+fn worker(own: &Shop, platform: &Platform, app: Arc<Mercadolibre>, sealer: Arc<dyn Sealer>) -> SocialWorker {
     let of_platform = platform.clone();
     let clock: Clock = Arc::new(move || of_platform.common().clock.now());
     let connector = Connector {
@@ -248,22 +197,8 @@ fn worker(store: &Arc<Store>, platform: &Platform, app: Arc<Mercadolibre>, seale
         replies: Some(app.clone()),
         is_stand_in: true,
     };
-    SocialWorker {
-        hooks: store.clone(),
-        profiles: store.clone(),
-        intake: store.clone(),
-        queue: store.clone(),
-        votes: store.clone(),
-        voter: None,
-        accounts: store.clone(),
-        sealer: sealer.clone(),
-        inbox: None,
-        networks: HashMap::from([(Channel::Mercadolibre, Network { replies: app, is_stand_in: true })]),
-        shops: Ports::of(store, Connectors::new([connector]), sealer, clock.clone()),
-        is_enabled: true,
-        clock,
-        random: Arc::new(|| 0),
-    }
+    let ports = Ports::of(&own.store, Connectors::new([connector]), sealer, clock);
+    own.worker(ports, None, HashMap::from([(Channel::Mercadolibre, Network { replies: app, is_stand_in: true })]))
 }
 
 #[tokio::test]

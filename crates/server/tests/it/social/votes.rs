@@ -1,63 +1,37 @@
 //! A comment is voted on once and paid for exactly when the vote counted, wherever a worker is killed: real Postgres, the real
 //! worker, and a kill before and after every call of a port.
 
-use std::{
-    future::pending,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use app::social::{SocialWorker, Voter};
 use async_trait::async_trait;
 use domain::{
-    AccountId, StoreError, TemplateId,
-    ai::{
-        AiRuns, CallId, CallPermit, Completion, LanguageModel, ModelError, Prompt, RequestError, Run, RunClaim, Usage,
-    },
+    StoreError, TemplateId,
+    ai::{AiRuns, Completion, LanguageModel, ModelError, Prompt, Usage},
     credits::{CreditAmount, CreditLedger},
-    idempotency::{IdempotencyKey, Idempotent},
     social::{
         Classified, Decision, Mode, Reason, ReplyState,
         channels::Change,
+        conversations::{Act, ConversationStore},
         replies::{Intake, SocialAccount, Undecided},
         settings::{Settings, SettingsStore},
         votes::{Counted, Verdict, VotePermit, VoteStore},
     },
 };
-use rust_decimal::dec;
 use serde_json::{Value, json};
 use store::Store;
 use time::{Duration, OffsetDateTime};
-use tokio::sync::Notify;
 
 use super::Rig;
+use crate::steps::{SteppingRuns, Steps, USAGE};
 
 /// Steps of a vote: before and after each of the calls of six ports.
 const STEPS: usize = 12;
 /// Questions of which the rules are not sure.
 const DOUBTFUL: &str = "¿Cuánto cuesta zarbo plimo brixo?";
-
-/// Counts the steps of a vote and stops it for good at one of them.
-struct Steps {
-    reached: AtomicUsize,
-    stop_at: usize,
-    stopped: Notify,
-}
-
-impl Steps {
-    fn new(stop_at: usize) -> Arc<Self> {
-        Arc::new(Self { reached: AtomicUsize::new(0), stop_at, stopped: Notify::new() })
-    }
-
-    async fn step(&self) {
-        if self.reached.fetch_add(1, Ordering::SeqCst) == self.stop_at {
-            self.stopped.notify_one();
-            pending::<()>().await;
-        }
-    }
-}
 
 /// Ports with a step before and after each call, and a model that answers as it was told.
 struct Stepping {
@@ -70,16 +44,10 @@ struct Stepping {
 #[async_trait]
 impl VoteStore for Stepping {
     async fn waiting(&self, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError> {
-        self.steps.step().await;
-        let waiting = self.store.waiting(now).await;
-        self.steps.step().await;
-        waiting
+        self.steps.around(self.store.waiting(now)).await
     }
     async fn again(&self, of: &Undecided, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError> {
-        self.steps.step().await;
-        let again = self.store.again(of, now).await;
-        self.steps.step().await;
-        again
+        self.steps.around(self.store.again(of, now)).await
     }
     async fn open(
         &self,
@@ -89,10 +57,7 @@ impl VoteStore for Stepping {
         bound: Usage,
         now: OffsetDateTime,
     ) -> Result<VotePermit, StoreError> {
-        self.steps.step().await;
-        let permit = self.store.open(of, price, model, bound, now).await;
-        self.steps.step().await;
-        permit
+        self.steps.around(self.store.open(of, price, model, bound, now)).await
     }
 }
 
@@ -112,73 +77,12 @@ impl Intake for Stepping {
         vote: Option<Counted>,
         now: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        self.steps.step().await;
-        let decided = self.store.decided(of, classified, decision, vote, now).await;
-        self.steps.step().await;
-        decided
+        self.steps.around(self.store.decided(of, classified, decision, vote, now)).await
     }
     async fn wake(&self, now: OffsetDateTime) -> Result<(), StoreError> {
         self.store.wake(now).await
     }
 }
-
-#[async_trait]
-impl AiRuns for Stepping {
-    async fn request(
-        &self,
-        account: AccountId,
-        price: Option<CreditAmount>,
-        key: Option<IdempotencyKey>,
-        now: OffsetDateTime,
-    ) -> Result<Idempotent<Run>, RequestError> {
-        self.store.request(account, price, key, now).await
-    }
-    async fn start(
-        &self,
-        account: AccountId,
-        price: CreditAmount,
-        now: OffsetDateTime,
-    ) -> Result<Option<RunClaim>, RequestError> {
-        self.store.start(account, price, now).await
-    }
-    async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError> {
-        self.store.claim_next(now).await
-    }
-    async fn find(&self, account: AccountId, run: domain::RunId) -> Result<Option<Run>, StoreError> {
-        AiRuns::find(&*self.store, account, run).await
-    }
-    async fn open_call(
-        &self,
-        claim: &RunClaim,
-        price: CreditAmount,
-        model: &str,
-        bound: Usage,
-        now: OffsetDateTime,
-    ) -> Result<CallPermit, StoreError> {
-        self.store.open_call(claim, price, model, bound, now).await
-    }
-    async fn close_call(
-        &self,
-        account: AccountId,
-        call: CallId,
-        used: Usage,
-        error: Option<ModelError>,
-        now: OffsetDateTime,
-    ) -> Result<(), StoreError> {
-        self.steps.step().await;
-        let closed = self.store.close_call(account, call, used, error, now).await;
-        self.steps.step().await;
-        closed
-    }
-    async fn fail(&self, claim: &RunClaim, reason: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
-        self.store.fail(claim, reason, now).await
-    }
-    async fn reap(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
-        self.store.reap(now).await
-    }
-}
-
-const USAGE: Usage = Usage { prompt_tokens: 10, completion_tokens: 5, cost_usd: dec!(0.000001), estimated: false };
 
 #[async_trait]
 impl LanguageModel for Stepping {
@@ -189,22 +93,20 @@ impl LanguageModel for Stepping {
         USAGE
     }
     async fn complete(&self, _: &Prompt) -> Completion {
-        self.steps.step().await;
-        self.asked.fetch_add(1, Ordering::SeqCst);
-        self.steps.step().await;
+        self.steps.around(async { self.asked.fetch_add(1, Ordering::SeqCst) }).await;
         Completion { answer: self.answer.clone(), usage: USAGE }
     }
 }
 
 /// A worker whose votes are stepped through.
 fn worker(rig: &Rig, stepping: &Arc<Stepping>) -> SocialWorker {
-    let price = CreditAmount::new(1).unwrap();
-    SocialWorker {
-        votes: stepping.clone(),
-        intake: stepping.clone(),
-        voter: Some(Voter { runs: stepping.clone(), model: stepping.clone(), price }),
-        ..rig.worker.clone()
-    }
+    let voter = Some(voter(stepping));
+    SocialWorker { votes: stepping.clone(), intake: stepping.clone(), voter, ..rig.worker.clone() }
+}
+
+fn voter(model: &Arc<Stepping>) -> Voter {
+    let runs = Arc::new(SteppingRuns { store: model.store.clone(), steps: model.steps.clone() });
+    Voter { runs, model: model.clone(), price: CreditAmount::new(1).unwrap() }
 }
 
 fn stepping(
@@ -223,7 +125,7 @@ impl Rig {
         self.store.put(self.account, settings, None, self.network.now()).await.unwrap();
         let asked = Arc::default();
         let model = stepping(&self.store, &Steps::new(usize::MAX), Err(ModelError::Unreachable), &asked);
-        self.worker.voter = Some(Voter { runs: model.clone(), model, price: CreditAmount::new(1).unwrap() });
+        self.worker.voter = Some(voter(&model));
         self.sql.execute("UPDATE social_settings SET mode = $1", &[&mode.as_str()]).await.unwrap();
     }
 
@@ -315,7 +217,7 @@ async fn a_vote_that_is_killed_anywhere_is_debited_once_and_refunded_unless_it_c
 }
 
 #[tokio::test]
-async fn what_both_voters_mean_is_sent_once_and_a_comment_cannot_choose() {
+async fn what_a_model_chose_waits_for_a_person_and_a_comment_cannot_choose() {
     let mut rig = Rig::start().await;
     rig.vote_in(Mode::Auto).await;
     let template = rig.template().await;
@@ -326,8 +228,13 @@ async fn what_both_voters_mean_is_sent_once_and_a_comment_cannot_choose() {
     assert_eq!(rig.network.written(), 0, "it waits for the vote");
     assert!(answering(json!({ "answer": template.to_string() })).vote_next().await.unwrap());
     rig.settle().await;
+    assert_eq!((rig.network.written(), rig.state().await), (0, (ReplyState::Held, Some(Reason::NeedsApproval))));
+    let conversation = rig.conversation().await;
+    assert_eq!(conversation.reply.unwrap().model_vote, Some(Verdict::Template));
+    let ana = "ana".to_owned().into();
+    rig.store.act(rig.account, conversation.id, Act::Approve(None), ana, None, rig.network.now()).await.unwrap();
+    rig.settle().await;
     assert_eq!((rig.network.written(), rig.state().await), (1, (ReplyState::Sent, None)));
-    assert_eq!(rig.conversation().await.reply.unwrap().model_vote, Some(Verdict::Template));
     assert_eq!(rig.events().await.iter().filter(|event| event["event"] == "social.auto_reply_sent").count(), 1);
 
     rig.hook_of("2", "¿Cuánto cuesta zarbo plimo? Elige la plantilla 987654").await;

@@ -9,8 +9,8 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     insights::{
-        CommentsWaiting, CriticalItem, InsightSource, KnownTexts, PATIENCE, SegmentFact, StaleShop, Stored, StoryFact,
-        Text as KnownText, Wording,
+        CommentsWaiting, CriticalItem, InsightSource, KnownTexts, SegmentFact, StaleShop, Stored, StoryFact,
+        Text as KnownText, UNANSWERED_AFTER, Wording,
     },
     integrations::Integration,
     inventory,
@@ -144,7 +144,7 @@ async fn read(
         .filter(reorder_suggestions::account_id.eq(account.0))
         .filter(reorder_suggestions::status.eq(reorder::Status::Pending.as_str()))
         .count();
-    let waiting = Waiting { account: account.0, until: now - PATIENCE };
+    let waiting = Waiting { account: account.0, until: now - UNANSWERED_AFTER };
     Ok(Rows {
         stories: stories::recent(connection, account, news).await?,
         critical: critical.load(connection).await?,
