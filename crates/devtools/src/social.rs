@@ -140,6 +140,16 @@ impl Social {
         Some(inner.grants.grant_all(http::SCOPES, &page))
     }
 
+    /// Whether hooks tell of a profile.
+    pub fn is_told(&self, channel: Channel, profile: &str) -> bool {
+        self.inner().world.page_of(channel, profile).is_some_and(|page| page.is_told(channel))
+    }
+
+    /// Hooks of every page end, as when the network loses a subscription.
+    pub fn forget_subscriptions(&self) {
+        self.inner().world.forget_subscriptions();
+    }
+
     fn tell(&self, event: Option<serde_json::Value>) {
         if let Some(event) = event {
             self.0.hooks.tell(&self.0.common.faults, event);

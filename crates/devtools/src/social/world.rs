@@ -153,6 +153,12 @@ impl World {
         calls.len()
     }
 
+    pub fn forget_subscriptions(&mut self) {
+        for page in &mut self.pages {
+            page.subscribed.clear();
+        }
+    }
+
     pub fn written(&self) -> Vec<Written> {
         let answers = self.comments.iter().filter(|comment| comment.is_own);
         let written = |comment: &Comment| Written {

@@ -301,6 +301,25 @@ async fn the_comment_is_read_again_before_it_is_answered(#[case] what: &str, #[c
 }
 
 #[tokio::test]
+async fn a_page_is_subscribed_to_again_every_day_because_a_network_drops_what_it_was_asked_for() {
+    let rig = Rig::start().await;
+    let page = "UPDATE social_accounts SET page_id = '10158000000000001', subscribe_due_at = $1";
+    rig.sql.execute(page, &[&START]).await.unwrap();
+    let is_told = || rig.network.0.is_told(Channel::Instagram, PROFILE);
+    assert!(!is_told());
+    rig.tick().await;
+    assert!(is_told());
+
+    rig.network.0.forget_subscriptions();
+    rig.network.pass(Duration::hours(23));
+    rig.tick().await;
+    assert!(!is_told(), "it was asked for less than a day ago");
+    rig.network.pass(Duration::hours(1));
+    rig.tick().await;
+    assert!(is_told());
+}
+
+#[tokio::test]
 async fn switched_off_meanwhile_nothing_is_sent() {
     let rig = Rig::start().await;
     rig.auto().await;
