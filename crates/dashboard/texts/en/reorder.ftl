@@ -11,7 +11,7 @@ reorder-now-pending = It is to be ordered again.
 reorder-now-ordered = Marked as ordered. It is not suggested again until the order can have arrived.
 reorder-now-dismissed = Dismissed.
 reorder-basis = The numbers behind it
-reorder-about = covers { $days_n ->
+reorder-about = Covers { $days_n ->
     [one] { $days } day
    *[other] { $days } days
 } of demand with a probability of { $share } · computed { $at }

@@ -17,7 +17,7 @@ alert-event = Nombre del evento
 alert-event-help = Solo para un evento registrado.
 alert-comparator = Se dispara cuando está
 alert-threshold = Umbral
-alert-threshold-help = Dinero en la moneda de la cuenta, el margen en por ciento.
+alert-threshold-help = Dinero en la moneda de la cuenta, el margen en porcentaje.
 alert-window = En cuántas horas
 alert-window-help = Pedidos e ingresos de 1 a 2160. Gasto, ROAS, ganancia y margen en días completos: 24, 48, etc. Agotados 24. Eventos de 1 a 168.
 alert-severity = Gravedad
@@ -27,7 +27,7 @@ alert-name-bad = Escribe un nombre de 1 a 120 caracteres.
 alert-metric-bad = Elige qué vigilar.
 alert-event-bad = Escribe el nombre con que se registra el evento.
 alert-comparator-bad = Elige cuándo se dispara.
-alert-threshold-bad = Escribe un número menor que 1 000 000 000 000 con seis decimales como máximo.
+alert-threshold-bad = Escribe un número menor que un billón con seis decimales como máximo.
 alert-window-bad = Esta cifra no se conoce en tantas horas.
 alert-severity-bad = Elige una gravedad.
 alert-cooldown-bad = Escribe un número entero de horas de 0 a 720.
@@ -41,9 +41,9 @@ alert-new-about = Aún no se crea nada: primero ves cuántas veces se habría di
 alert-try = Ver cuántas veces se habría disparado
 alert-make-title = Crear «{ $name }»
 alert-make = Crear esta regla
-alert-made = La regla está creada. Se evalúa en minutos.
-alert-changed = La regla está cambiada.
-alert-deleted = La regla está borrada.
+alert-made = Regla creada. Se evalúa en minutos.
+alert-changed = Regla cambiada.
+alert-deleted = Regla borrada.
 alert-change-title = Cambiar la regla
 alert-change-about = Una regla que pasa a vigilar otra cosa se arma de nuevo y olvida lo que vio.
 alert-change = Guardar
@@ -56,8 +56,8 @@ alert-delete-about = Desaparece para siempre.
 trial-untold = Las sumas de los días no dicen cuántas veces se habría disparado: vigila partes de un día, un evento o el stock.
 trial-count = { $count_n ->
     [0] No se habría disparado en los últimos { $days } días.
-    [one] Se habría disparado una vez en los últimos { $days } días, mirada al terminar cada día:
-   *[other] Se habría disparado { $count } veces en los últimos { $days } días, mirada al terminar cada día; las más nuevas:
+    [one] Se habría disparado una vez en los últimos { $days } días, evaluada al terminar cada día:
+   *[other] Se habría disparado { $count } veces en los últimos { $days } días, evaluada al terminar cada día; las más nuevas:
 }
 comparator-gt = por encima del umbral
 comparator-gte = en el umbral o por encima
@@ -83,7 +83,7 @@ watch-orders = Pedidos
 watch-revenue = Ingresos
 watch-profit = Ganancia
 watch-margin = Margen
-watch-aov = Pedido medio
+watch-aov = Pedido promedio
 watch-refunds = Reembolsos
 watch-ad_spend = Gasto en anuncios
 watch-roas = ROAS

@@ -1,6 +1,6 @@
 severity = Gravedad
 last-days = { $days } días
-column-figure = Cifra
+column-figure = Indicador
 column-that-day = Ese día
 column-likely = Esperado
 anomalies-title = Días que no fueron como se esperaba, del más nuevo al más viejo
@@ -50,7 +50,7 @@ driver = { $metric ->
     [returning_customers] Clientes que volvieron
     [orders_per_customer] Pedidos por cliente
     [units_per_order] Unidades por pedido
-    [price_per_unit] Precio medio de una unidad
+    [price_per_unit] Precio promedio de una unidad
     [cogs] Costo de mercadería
     [fees] Comisiones de pago
     [shipping] Envío

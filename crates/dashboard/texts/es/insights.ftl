@@ -1,10 +1,10 @@
 insights-open = Abiertas
 insights-resolved = Hechas
 insights-dismissed = Descartadas
-insights-open-title = Lo que te necesita, según lo que está en juego
+insights-open-title = Lo que requiere tu atención, según lo que está en juego
 insights-resolved-title = Lo que ya está hecho
 insights-dismissed-title = Lo que descartaste
-insights-open-none = Nada te necesita ahora. Lo que pase se cuenta aquí a la mañana siguiente.
+insights-open-none = Nada requiere tu atención ahora. Lo que pase se cuenta aquí a la mañana siguiente.
 insights-resolved-none = Todavía no hay nada hecho. Aquí queda lo que terminas y lo que pasa por sí solo.
 insights-dismissed-none = No descartaste nada.
 insight-now-open = Está abierta de nuevo.

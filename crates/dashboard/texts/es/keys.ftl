@@ -35,7 +35,7 @@ never = nunca
 access-read = Leer
 access-write = Escribir
 access-both = Leer y escribir
-scope-read = Leer: cifras, clientes, stock y lo que se avisa a la tienda
+scope-read = Leer: cifras, clientes, stock y los avisos a la tienda
 scope-write = Escribir: enviar eventos y pedidos, gestionar webhooks y alertas, decidir sobre sugerencias
 key-new = Crear una clave
 key-create = Crear clave
@@ -53,4 +53,4 @@ key-overlap-hours = { $count_n ->
 }
 key-revoke = Revocar la clave
 key-revoke-what = Termina al instante y para siempre: lo que la use recibe desde entonces el error «key_revoked».
-key-revoked = La clave está revocada.
+key-revoked = Clave revocada.

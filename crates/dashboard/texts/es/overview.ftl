@@ -30,7 +30,7 @@ connect-shop = Conectar una tienda
 no-snapshot = Todavía no se calculó nada para estos días. Se calcula cada noche y justo después de una importación.
 
 happened = Qué pasó
-happened-none = Nada te necesita ahora. Lo que pase se cuenta aquí a la mañana siguiente.
+happened-none = Nada requiere tu atención ahora. Lo que pase se cuenta aquí a la mañana siguiente.
 stockouts = Sin stock en 14 días
 stockouts-none = No se espera que nada se agote en los próximos 14 días.
 risks = Riesgos de los próximos 30 días
@@ -62,7 +62,7 @@ how-margin = Margen = ganancia ÷ ingresos netos. Sin valor donde los ingresos n
 how-ad_spend = Gasto en anuncios como lo informan las plataformas o tus archivos.
 how-stories = Los eventos se encuentran al comparar cada día con lo que los días anteriores hacían esperar, y se ordenan por el dinero en juego.
 how-stockouts = De la demanda prevista de cada producto y su stock. La barra abarca 8 de cada 10 resultados.
-how-risks = La pérdida probable es la media de lo que puede pasar en 30 días, como contribución, no como ventas.
+how-risks = La pérdida probable es el promedio de lo que puede pasar en 30 días, como contribución, no como ventas.
 curl-figures = las cifras: “totals”, de los días completos
 curl-chart = el gráfico: “data”, con el día de hoy
 

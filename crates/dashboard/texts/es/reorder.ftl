@@ -7,11 +7,11 @@ reorder-dismissed-title = Lo que descartaste
 reorder-pending-none = No hay nada que comprar ahora: el stock de cada producto dura hasta que llegaría un pedido posterior.
 reorder-ordered-none = No hay nada marcado como pedido.
 reorder-dismissed-none = No descartaste nada.
-reorder-now-pending = Está por pedir de nuevo.
+reorder-now-pending = Está de nuevo por pedir.
 reorder-now-ordered = Marcada como pedida. No se sugiere de nuevo hasta que el pedido pueda haber llegado.
 reorder-now-dismissed = Descartada.
 reorder-basis = Los números detrás
-reorder-about = cubre { $days_n ->
+reorder-about = Cubre { $days_n ->
     [one] { $days } día
    *[other] { $days } días
 } de demanda con una probabilidad de { $share } · calculado: { $at }
@@ -33,6 +33,6 @@ basis-order_up_to = Pedir hasta llegar a
 basis-service_level = Probabilidad buscada
 basis-pack_size = Unidades por paquete
 basis-min_order_qty = Cantidad mínima
-basis-unit_contribution = Lo que deja vender una
+basis-unit_contribution = Lo que deja cada unidad vendida
 basis-sold_last_year = Vendidas hace un año en ese tiempo
-how-reorder = Tantas que el stock y el pedido duren hasta que llegue el siguiente, en tantos casos de cada 100 como busca la cuenta; redondeado a paquetes y a la cantidad mínima.
+how-reorder = La cantidad con la que el stock y el pedido duran hasta que llegue el siguiente, en tantos casos de cada 100 como busca la cuenta; redondeada a paquetes y a la cantidad mínima.

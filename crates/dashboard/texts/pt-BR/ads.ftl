@@ -62,5 +62,5 @@ needs-days = { $days_n ->
 }
 needs-spend = { $amount } de gasto
 how-creatives = Cada criativo é comparado com os outros de sua campanha, dentro de conjuntos e dias, pelo que foi comprado com o gasto. A evidência vale por mais vezes que se olhe. Os três dias mais novos ficam de fora, pois as plataformas ainda lhes atribuem compras.
-how-creatives-lift = O que se mostra é contraído pelo que se sabe de tais diferenças, com seu intervalo de 95 %: vencedores parecem melhores do que são.
+how-creatives-lift = A diferença mostrada é moderada pelo que se sabe de diferenças assim, com seu intervalo de 95%: os vencedores costumam parecer melhores do que são.
 how-creatives-needs = São precisas 10 compras de um criativo, 100 de sua campanha, 3 dias, e tanto gasto quanto metade dos criativos da campanha. Só mais cliques põem um criativo na frente, e não o fazem vencedor.

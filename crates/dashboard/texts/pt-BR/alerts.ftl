@@ -17,7 +17,7 @@ alert-event = Nome do evento
 alert-event-help = Só para um evento registrado.
 alert-comparator = Dispara quando está
 alert-threshold = Limite
-alert-threshold-help = Dinheiro na moeda da conta, a margem em por cento.
+alert-threshold-help = Dinheiro na moeda da conta, a margem em porcentagem.
 alert-window = Em quantas horas
 alert-window-help = Pedidos e receita de 1 a 2160. Gasto, ROAS, lucro e margem em dias completos: 24, 48 etc. Esgotados 24. Eventos de 1 a 168.
 alert-severity = Gravidade
@@ -27,7 +27,7 @@ alert-name-bad = Escreva um nome de 1 a 120 caracteres.
 alert-metric-bad = Escolha o que vigiar.
 alert-event-bad = Escreva o nome com que o evento é registrado.
 alert-comparator-bad = Escolha quando dispara.
-alert-threshold-bad = Escreva um número menor que 1.000.000.000.000 com no máximo seis decimais.
+alert-threshold-bad = Escreva um número menor que um trilhão com no máximo seis decimais.
 alert-window-bad = Este número não é conhecido em tantas horas.
 alert-severity-bad = Escolha uma gravidade.
 alert-cooldown-bad = Escreva um número inteiro de horas de 0 a 720.
@@ -41,9 +41,9 @@ alert-new-about = Nada é criado ainda: primeiro você vê quantas vezes teria d
 alert-try = Ver quantas vezes teria disparado
 alert-make-title = Criar “{ $name }”
 alert-make = Criar esta regra
-alert-made = A regra está criada. É avaliada em minutos.
-alert-changed = A regra está alterada.
-alert-deleted = A regra está excluída.
+alert-made = Regra criada. É avaliada em minutos.
+alert-changed = Regra alterada.
+alert-deleted = Regra excluída.
 alert-change-title = Alterar a regra
 alert-change-about = Uma regra que passa a vigiar outra coisa é armada de novo e esquece o que viu.
 alert-change = Salvar
@@ -56,8 +56,8 @@ alert-delete-about = Some para sempre.
 trial-untold = As somas dos dias não dizem quantas vezes teria disparado: ela vigia partes de um dia, um evento ou o estoque.
 trial-count = { $count_n ->
     [0] Não teria disparado nos últimos { $days } dias.
-    [one] Teria disparado uma vez nos últimos { $days } dias, olhada ao fim de cada dia:
-   *[other] Teria disparado { $count } vezes nos últimos { $days } dias, olhada ao fim de cada dia; as mais novas:
+    [one] Teria disparado uma vez nos últimos { $days } dias, avaliada ao fim de cada dia:
+   *[other] Teria disparado { $count } vezes nos últimos { $days } dias, avaliada ao fim de cada dia; as mais novas:
 }
 comparator-gt = acima do limite
 comparator-gte = no limite ou acima

@@ -1,6 +1,6 @@
 severity = Gravidade
 last-days = { $days } dias
-column-figure = Número
+column-figure = Indicador
 column-that-day = Nesse dia
 column-likely = Esperado
 anomalies-title = Dias que não foram como se esperava, do mais novo ao mais antigo
@@ -35,7 +35,7 @@ all-others = os demais
 part-on = { $part } em { $platform }
 beside = O que mais foi incomum nesse dia
 beside-none = Todos os outros números foram como se esperava nesse dia.
-along = Também se mexeram, mas não tanto para serem incomuns sozinhos: { $names }.
+along = Também mudaram, mas não a ponto de serem incomuns sozinhos: { $names }.
 moved-along = { $direction ->
     [down] { $name } (em queda)
    *[up] { $name } (em alta)

@@ -35,7 +35,7 @@ never = nunca
 access-read = Ler
 access-write = Escrever
 access-both = Ler e escrever
-scope-read = Ler: números, clientes, estoque e o que a loja é avisada
+scope-read = Ler: números, clientes, estoque e os avisos à loja
 scope-write = Escrever: enviar eventos e pedidos, gerir webhooks e alertas, decidir sobre sugestões
 key-new = Criar uma chave
 key-create = Criar chave
@@ -53,4 +53,4 @@ key-overlap-hours = { $count_n ->
 }
 key-revoke = Revogar a chave
 key-revoke-what = Ela termina na hora e para sempre: o que a usa recebe desde então o erro “key_revoked”.
-key-revoked = A chave está revogada.
+key-revoked = Chave revogada.

@@ -30,7 +30,7 @@ connect-shop = Conectar uma loja
 no-snapshot = Nada foi calculado para estes dias ainda. Isso acontece toda noite e logo depois de uma importação.
 
 happened = O que aconteceu
-happened-none = Nada precisa de você agora. O que acontecer é contado aqui na manhã seguinte.
+happened-none = Nada requer sua atenção agora. O que acontecer é contado aqui na manhã seguinte.
 stockouts = Sem estoque em 14 dias
 stockouts-none = Nada deve acabar nos próximos 14 dias.
 risks = Riscos dos próximos 30 dias

@@ -7,11 +7,11 @@ reorder-dismissed-title = O que você dispensou
 reorder-pending-none = Nada a comprar agora: o estoque de cada produto dura até a chegada de um pedido feito depois.
 reorder-ordered-none = Nada está marcado como pedido.
 reorder-dismissed-none = Você não dispensou nada.
-reorder-now-pending = Está a pedir de novo.
+reorder-now-pending = Voltou para a lista do que pedir.
 reorder-now-ordered = Marcada como pedida. Não é sugerida de novo até que o pedido possa ter chegado.
 reorder-now-dismissed = Dispensada.
 reorder-basis = Os números por trás
-reorder-about = cobre { $days_n ->
+reorder-about = Cobre { $days_n ->
     [one] { $days } dia
    *[other] { $days } dias
 } de demanda com probabilidade de { $share } · calculado: { $at }
@@ -33,6 +33,6 @@ basis-order_up_to = Pedir até chegar a
 basis-service_level = Probabilidade buscada
 basis-pack_size = Unidades por pacote
 basis-min_order_qty = Quantidade mínima
-basis-unit_contribution = O que a venda de uma deixa
+basis-unit_contribution = O que sobra de cada unidade vendida
 basis-sold_last_year = Vendidas há um ano nesse período
-how-reorder = Tantas que o estoque e o pedido durem até a chegada do seguinte, em tantos casos de cada 100 quanto a conta busca; arredondado para pacotes e para a quantidade mínima.
+how-reorder = A quantidade com que o estoque e o pedido duram até a chegada do seguinte, em tantos casos de cada 100 quanto a conta busca; arredondada para pacotes e para a quantidade mínima.

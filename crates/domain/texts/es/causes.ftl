@@ -24,8 +24,8 @@ cause-driver = { $metric ->
     [returning_customers] los clientes que volvieron{ $place } estuvieron
     [orders_per_customer] los pedidos por cliente{ $place } estuvieron
     [units_per_order] las unidades por pedido{ $place } estuvieron
-    [price_per_unit] el precio medio de una unidad{ $place } estuvo
-    [aov] el pedido medio{ $place } estuvo
+    [price_per_unit] el precio promedio de una unidad{ $place } estuvo
+    [aov] el pedido promedio{ $place } estuvo
     [refunds] los reembolsos{ $place } estuvieron
     [refund_rate] la parte de las ventas que se reembolsó{ $place } estuvo
     [cogs] el costo de lo vendido{ $place } estuvo

@@ -2,11 +2,11 @@
 
 insight-loss =
     .title = Los últimos { $days } días cerraron con pérdidas
-    .body = En los últimos { $days } días perdió { $lost }; en los { $days } días anteriores, la ganancia fue de { $profit_before }. Los ingresos netos pasaron de { $net_revenue_before } a { $net_revenue }, y todos los costos juntos, de { $costs_before } a { $costs }.{ $has_returned ->
+    .body = En los últimos { $days } días perdiste { $lost }; en los { $days } días anteriores, la ganancia fue de { $profit_before }. Los ingresos netos pasaron de { $net_revenue_before } a { $net_revenue }, y todos los costos juntos, de { $costs_before } a { $costs }.{ $has_returned ->
         [yes] {" "}De estos costos se descontó una estimación de { $returned } por productos devueltos.
        *[no] {""}
     }
-    .action = Compare los costos de ambos períodos en las cifras diarias de ganancia.
+    .action = Compara los costos de ambos períodos en las cifras diarias de ganancia.
     .impact = Una pérdida de { $lost } en { $days } días
 
 insight-profit-fell =
@@ -15,13 +15,13 @@ insight-profit-fell =
         [yes] {" "}De estos costos se descontó una estimación de { $returned } por productos devueltos.
        *[no] {""}
     }
-    .action = Compare los costos de ambos períodos en las cifras diarias de ganancia.
+    .action = Compara los costos de ambos períodos en las cifras diarias de ganancia.
     .impact = { $lost } menos de ganancia en { $days } días
 
 insight-ads-return-less =
     .title = Los anuncios rinden menos que antes
-    .body = Los anuncios rindieron { $roas } veces lo que costaron en los últimos { $days } días, frente a { $roas_before } en los { $days } días anteriores. Gastó { $spent } en ellos.
-    .action = Mire las campañas que más gastan y pause las que no traen pedidos.
+    .body = Los anuncios rindieron { $roas } veces lo que costaron en los últimos { $days } días, frente a { $roas_before } en los { $days } días anteriores. Gastaste { $spent } en ellos.
+    .action = Mira las campañas que más gastan y pausa las que no traen pedidos.
     .impact = { $spent } de gasto en anuncios con el rendimiento más bajo
 
 insight-new-customers-cost-more =
@@ -30,7 +30,7 @@ insight-new-customers-cost-more =
         [one] Captar a cada cliente nuevo costó { $cac } en anuncios en los últimos { $days } días, frente a { $cac_before } en los { $days } días anteriores. Llegó { $new_customers } cliente nuevo, frente a { $new_customers_before } antes.
        *[other] Captar a cada cliente nuevo costó { $cac } en anuncios en los últimos { $days } días, frente a { $cac_before } en los { $days } días anteriores. Llegaron { $new_customers } clientes nuevos, frente a { $new_customers_before } antes.
     }
-    .action = Compárelo con lo que un cliente nuevo aporta con el tiempo.
+    .action = Compáralo con lo que un cliente nuevo aporta con el tiempo.
     .impact = { $more } más por cliente nuevo
 
 insight-sold-out =
@@ -46,8 +46,8 @@ insight-sold-out =
        *[other] Todos se vendieron en los últimos { $days } días.
     }
     .action = { $products_n ->
-        [one] Repóngalo o retírelo de la tienda hasta que vuelva.
-       *[other] Repóngalos o retírelos de la tienda hasta que vuelvan.
+        [one] Repónlo o retíralo de la tienda hasta que vuelva.
+       *[other] Repónlos o retíralos de la tienda hasta que vuelvan.
     }
     .impact = { $products_n ->
         [one] Cada día se pierden las ventas de { $products } producto
@@ -64,8 +64,8 @@ insight-running-out =
        *[other] Al ritmo actual, el stock de { $skus_listed } y { $others } más dura { $days } días como máximo.
     }
     .action = { $products_n ->
-        [one] Repóngalo ahora.
-       *[other] Repóngalos ahora.
+        [one] Repónlo ahora.
+       *[other] Repónlos ahora.
     }
     .impact = { $products_n ->
         [one] { $products } producto a punto de agotarse
@@ -78,10 +78,10 @@ insight-reorders =
        *[other] { $items } sugerencias de reposición por decidir
     }
     .body = { $items_n ->
-        [one] { $items } artículo se agotaría si lo pidiera más tarde. La sugerencia muestra sus cifras.
-       *[other] { $items } artículos se agotarían si los pidiera más tarde. Cada sugerencia muestra sus cifras.
+        [one] { $items } artículo se agotaría si lo pidieras más tarde. La sugerencia muestra sus cifras.
+       *[other] { $items } artículos se agotarían si los pidieras más tarde. Cada sugerencia muestra sus cifras.
     }
-    .action = Revise las sugerencias de reposición pendientes.
+    .action = Revisa las sugerencias de reposición pendientes.
     .impact = { $items_n ->
         [one] { $items } artículo en riesgo de agotarse
        *[other] { $items } artículos en riesgo de agotarse
@@ -96,7 +96,7 @@ insight-customers-at-risk =
         [one] Este cliente ha gastado { $revenue } hasta ahora, el { $share } de lo que han gastado todos los clientes, y lleva más tiempo sin comprar que la mayoría.
        *[other] Han gastado { $revenue } hasta ahora, el { $share } de lo que han gastado todos los clientes, y llevan más tiempo sin comprar que la mayoría.
     }
-    .action = Escriba a los clientes en riesgo.
+    .action = Escribe a los clientes en riesgo.
     .impact = { $revenue } de las ventas pasadas vinieron de ellos
 
 insight-comments-waiting =
@@ -109,7 +109,7 @@ insight-comments-waiting =
         [one] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos es una queja.
        *[other] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos son quejas.
     }
-    .action = Respóndalos, primero las quejas.
+    .action = Respóndelos, primero las quejas.
     .impact = { $comments_n ->
         [one] { $comments } persona está sin respuesta
        *[other] { $comments } personas están sin respuesta
@@ -118,5 +118,5 @@ insight-comments-waiting =
 insight-stale-shop =
     .title = Sin datos de { $shop } desde el { $day }
     .body = La tienda { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).
-    .action = Revise la conexión y, si hace falta, vuelva a conectar la tienda.
+    .action = Revisa la conexión y, si hace falta, vuelve a conectar la tienda.
     .impact = Las cifras de los días posteriores están incompletas

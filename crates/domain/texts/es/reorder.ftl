@@ -13,8 +13,8 @@ reorder-reason = Se venden unas { $daily_demand } unidades al día; { $on_order_
     [ends] , pero la temporada se acaba: hace un año se vendieron unas { $sold_last_year } desde este día hasta cuatro meses después de que llegara un pedido así
    *[goes_on] , y { $order_up_to } bastan con una probabilidad del { $confidence }
 }. { $recommended ->
-    [no] Pero cada unidad vendida pierde unos { $loss } después de su costo, las comisiones y el envío: suba el precio o baje el costo antes de pedir { $quantity }
-   *[yes] Pida { $quantity }
+    [no] Pero cada unidad vendida pierde unos { $loss } después de su costo, las comisiones y el envío: sube el precio o baja el costo antes de pedir { $quantity }
+   *[yes] Pide { $quantity }
 }{ $packed ->
     [packs_and_least] {" "}(en paquetes de { $pack_size }, mínimo { $min_order_qty }).
     [packs] {" "}(en paquetes de { $pack_size }).

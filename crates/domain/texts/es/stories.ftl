@@ -78,15 +78,15 @@ insight-story =
            *[other] Sin stock, { $part } vendió { $observed } { $day_on }; lo normal serían unos { $expected }.
         }
         [campaign] { $observed_n ->
-            [0] No gastó nada en la campaña { $part } { $day_on }; lo normal serían unos { $expected }.
-           *[other] Gastó { $observed } en la campaña { $part } { $day_on }; lo normal serían unos { $expected }.
+            [0] No gastaste nada en la campaña { $part } { $day_on }; lo normal serían unos { $expected }.
+           *[other] Gastaste { $observed } en la campaña { $part } { $day_on }; lo normal serían unos { $expected }.
         }
         [ads] { $observed_n ->
-            [0] No gastó nada en anuncios { $day_on }; lo normal serían unos { $expected }.
-           *[other] Gastó { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
+            [0] No gastaste nada en anuncios { $day_on }; lo normal serían unos { $expected }.
+           *[other] Gastaste { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
         }
         [price] La unidad promedio se vendió a { $observed } { $day_on }; lo normal serían unos { $expected }.
-        [bulk_order] Vendió { $observed } { $day_on }; lo normal serían unos { $expected }. Pocos pedidos fueron mucho más grandes que los demás.
+        [bulk_order] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. Pocos pedidos fueron mucho más grandes que los demás.
         [traffic] { $observed_n ->
             [0] No hubo visitas { $day_on }; lo normal serían unas { $expected }.
             [one] Hubo { $observed } visita { $day_on }; lo normal serían unas { $expected }.
@@ -103,11 +103,11 @@ insight-story =
            *[other] Se contaron { $observed } visitas { $day_on }; lo normal serían unas { $expected }.
         }
         [refund] { $observed_n ->
-            [0] No reembolsó nada { $day_on }; lo normal serían unos { $expected }.
-           *[other] Reembolsó { $observed } { $day_on }; lo normal serían unos { $expected }.
+            [0] No reembolsaste nada { $day_on }; lo normal serían unos { $expected }.
+           *[other] Reembolsaste { $observed } { $day_on }; lo normal serían unos { $expected }.
         }
         [cost] Mercadería, comisiones y envío sumaron { $observed } por unidad { $day_on }; lo normal serían unos { $expected }.
-       *[sales] Vendió { $observed } { $day_on }; lo normal serían unos { $expected }. Los datos no dicen por qué.
+       *[sales] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. Los datos no dicen por qué.
     }{ $normal ->
         [others] {" "}Todo lo demás junto estuvo en su nivel normal.
         [visitors] {" "}Las visitas estuvieron en su nivel normal.
@@ -127,24 +127,24 @@ insight-story =
     }
     .action = { $action ->
         [check_checkout] { $what ->
-            [platform] Haga un pedido de prueba en { platform } y revise su checkout y los pagos.
-            [country] Haga un pedido de prueba desde { $part } y revise allí los pagos y el envío.
-           *[other] Haga un pedido de prueba y revise el checkout y los pagos.
+            [platform] Haz un pedido de prueba en { platform } y revisa su checkout y los pagos.
+            [country] Haz un pedido de prueba desde { $part } y revisa allí los pagos y el envío.
+           *[other] Haz un pedido de prueba y revisa el checkout y los pagos.
         }
-        [check_shop] Revise que la tienda esté abierta y reciba pedidos.
-        [check_prices] Revise los últimos precios que se cambiaron.
-        [check_refunds] Mire qué productos se reembolsaron y qué escribieron sus compradores.
-        [check_tracking] Revise el código que cuenta las visitas, en cada página de la tienda.
-        [check_traffic_sources] Revise de dónde llegan las visitas: anuncios, búsquedas y correos.
+        [check_shop] Revisa que la tienda esté abierta y reciba pedidos.
+        [check_prices] Revisa los últimos precios que se cambiaron.
+        [check_refunds] Mira qué productos se reembolsaron y qué escribieron sus compradores.
+        [check_tracking] Revisa el código que cuenta las visitas, en cada página de la tienda.
+        [check_traffic_sources] Revisa de dónde llegan las visitas: anuncios, búsquedas y correos.
         [pause_campaign] { $what ->
-            [campaign] Pause la campaña { $part } o baje su presupuesto hasta que rinda.
-           *[other] Busque la campaña que gasta más y páusela o baje su presupuesto.
+            [campaign] Pausa la campaña { $part } o baja su presupuesto hasta que rinda.
+           *[other] Busca la campaña que gasta más y páusala o baja su presupuesto.
         }
-        [reorder] Reponga { $part } hoy o sáquelo de la tienda hasta que vuelva.
-        [serve_bulk_buyer] Mire los pedidos más grandes, revise el stock para ellos y siga en contacto con sus compradores.
-        [compare_costs] Compare los costos de mercadería, comisiones y envío con los de los días anteriores.
-        [repeat_it] Busque qué fue distinto { $day_on } y repítalo.
-       *[look_at_the_day] Revise qué fue distinto { $day_on }: la tienda, los precios, el stock y los anuncios.
+        [reorder] Repón { $part } hoy o sácalo de la tienda hasta que vuelva.
+        [serve_bulk_buyer] Mira los pedidos más grandes, revisa el stock para ellos y sigue en contacto con sus compradores.
+        [compare_costs] Compara los costos de mercadería, comisiones y envío con los de los días anteriores.
+        [repeat_it] Busca qué fue distinto { $day_on } y repítelo.
+       *[look_at_the_day] Revisa qué fue distinto { $day_on }: la tienda, los precios, el stock y los anuncios.
     }
     .impact = { $money ->
         [less_profit] { $amount } menos de ganancia que lo normal
@@ -155,21 +155,21 @@ insight-story =
     }
 
 insight-weekly-digest =
-    .title = Su semana del { $first } al { $last }
+    .title = Tu semana del { $first } al { $last }
     .body = Ventas menos reembolsos: { $net_revenue } (antes: { $net_revenue_before }). Pedidos: { $orders } ({ $orders_before }). Ganancia: { $profit } ({ $profit_before }). Anuncios: { $ad_spend } ({ $ad_spend_before }). Clientes nuevos: { $new_customers } ({ $new_customers_before }).{ $happened ->
         [yes] {" "}Lo que se destacó: { $stories }.
        *[no] {" "}Nada se destacó.
     }
     .action = { $happened ->
         [yes] { $todo }
-       *[no] Revise lo que está pendiente.
+       *[no] Revisa lo que está pendiente.
     }
     .impact = { $profit } de ganancia en la semana
 
 insight-record-day =
-    .title = Su mejor día hasta ahora fue el { $day }
-    .body = Vendió { $sales } { $day_on }, en { $orders } pedidos. El mejor día anterior fue el { $record_day }, con { $record }.
-    .action = Busque qué fue distinto { $day_on } y repítalo.
+    .title = Tu mejor día hasta ahora fue el { $day }
+    .body = Vendiste { $sales } { $day_on }, en { $orders } pedidos. El mejor día anterior fue el { $record_day }, con { $record }.
+    .action = Busca qué fue distinto { $day_on } y repítelo.
     .impact = { $sales } en un día
 
 insight-profit-rose =
@@ -178,5 +178,5 @@ insight-profit-rose =
         [yes] {" "}De estos costos se descontó una estimación de { $returned } por productos devueltos.
        *[no] {""}
     }
-    .action = Mire qué productos y canales vendieron más y deles más lugar.
+    .action = Mira qué productos y canales vendieron más y dales más lugar.
     .impact = { $gained } más de ganancia en { $days } días

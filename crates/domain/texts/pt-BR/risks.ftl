@@ -28,8 +28,8 @@ risk-integration_stale = { $hours_since_sync_n ->
    *[other] { $label } está há { $hours_since_sync } horas sem sincronizar
 }
 risk-low_credits = { $days_left_n ->
-    [one] Os créditos duram mais { $days_left } dia, aproximadamente
-   *[other] Os créditos duram cerca de mais { $days_left } dias
+    [one] Os créditos ainda duram cerca de { $days_left } dia
+   *[other] Os créditos ainda duram cerca de { $days_left } dias
 }
 risk-webhooks_failing = { $hours_failing_n ->
     [one] O webhook { $subject } está falhando há { $hours_failing } hora
