@@ -63,7 +63,7 @@ async fn page(
         writer.say("shop-title"),
         vec![
             writer.message("shop-currency").text("currency", account.currency).say(),
-            writer.message("shop-plan").text("plan", account.plan).say(),
+            writer.message("shop-plan").text("plan", writer.say(&format!("plan-{}", account.plan))).say(),
         ],
     );
     let is_refused = sent.is_some();

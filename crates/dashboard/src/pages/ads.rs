@@ -9,6 +9,7 @@ use domain::{
     profit::DayRange,
 };
 use rust_decimal::Decimal;
+use time::Date;
 use url::Url;
 
 use super::{html, panel, query, shell::shell, window};
@@ -27,7 +28,7 @@ use crate::{
 
 /// Rows of a page.
 const LIMIT: i64 = 50;
-/// How many days are looked back, today included.
+/// How many full days are looked back.
 const DAYS: [i64; 3] = [7, 30, 90];
 const USUAL_DAYS: i64 = 30;
 
@@ -58,11 +59,18 @@ impl Query {
         query::address(Here::Ads.address(), pairs)
     }
 
+    /// The full days: what is spent on the unfinished one is known before what it brings.
+    fn range(self, today: Date) -> DayRange {
+        DayRange { first: shifted(today, -self.days), last: shifted(today, -1) }
+    }
+
     /// The call that gives the same.
-    fn api(self) -> String {
-        let Self { days, level, cursor } = self;
+    fn api(self, range: DayRange) -> String {
+        let Self { days: _, level, cursor } = self;
+        let DayRange { first, last } = range;
         let pairs = [
-            Some(format!("days={days}")),
+            Some(format!("from={first}")),
+            Some(format!("to={last}")),
             Some(format!("level={level}")),
             Some(format!("limit={LIMIT}")),
             cursor.map(|cursor| format!("cursor={cursor}")),
@@ -78,18 +86,18 @@ impl Query {
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let (query, account) = (Query::of(&request)?, viewer.account());
-    let range = DayRange { first: shifted(writer.today(), 1 - query.days), last: writer.today() };
+    let range = query.range(writer.today());
     let overview = state.ads.overview(account, query.asked(range)).await?;
     let own = state.profit.range(account, range).await?;
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let found = state.ads.page(account, query.asked(range), page).await?;
     let own_revenue = own.found.iter().map(|day| day.components.net_revenue()).reduce(|sum, net| sum + net);
-    let source = Source { writer: &writer, query, freshness: &own.freshness, api: &state.settings.api_url };
+    let source = Source { writer: &writer, query, range, freshness: &own.freshness, api: &state.settings.api_url };
     let title = writer.say("ads");
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Ads, title.clone()).await?,
         title,
-        place: window::place(&writer),
+        place: format!("{} · {}", writer.days(range.first, range.last), window::place(&writer)),
         levels: source.levels(),
         days: source.days(),
         lacks: source.lacks(&overview),
@@ -104,6 +112,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 struct Source<'a> {
     writer: &'a Writer,
     query: Query,
+    range: DayRange,
     freshness: &'a Freshness,
     api: &'a Url,
 }
@@ -158,7 +167,7 @@ impl Source<'_> {
                 writer,
                 self.freshness,
                 vec![writer.say("how-ads"), writer.say("how-ads-own")],
-                &self.query.api(),
+                &self.query.api(self.range),
                 false,
                 self.api,
             ),
@@ -186,7 +195,7 @@ impl Source<'_> {
                 writer,
                 self.freshness,
                 vec![writer.say("how-ads")],
-                &self.query.api(),
+                &self.query.api(self.range),
                 !found.items.is_empty(),
                 self.api,
             ),
@@ -243,7 +252,7 @@ mod tests {
         jobs::JobName,
     };
     use rust_decimal::dec;
-    use time::macros::datetime;
+    use time::macros::{date, datetime};
 
     use super::*;
     use crate::text::tests::writer;
@@ -253,7 +262,8 @@ mod tests {
         let (writer, api) = (writer("es-AR"), Url::parse("http://localhost").unwrap());
         let freshness = Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
         let query = Query { days: 30, level: Level::Ad, cursor: None };
-        let source = Source { writer: &writer, query, freshness: &freshness, api: &api };
+        let range = DayRange { first: date!(2026 - 10 - 21), last: date!(2026 - 11 - 19) };
+        let source = Source { writer: &writer, query, range, freshness: &freshness, api: &api };
         let paired = Paired { spend_of_returned: dec!(1234.5), ..Paired::default() };
         let sums =
             Sums { spend: Some(dec!(1234.5)), revenue: Some(dec!(2469)), clicks: Some(7), paired, ..Sums::default() };
@@ -291,6 +301,7 @@ mod tests {
                 told("2,00", "2")
             ]
         );
-        assert_eq!(query.api(), "/api/v1/ads?days=30&level=ad&limit=50");
+        let call = "/api/v1/ads?from=2026-10-21&to=2026-11-19&level=ad&limit=50";
+        assert_eq!((query.range(date!(2026 - 11 - 20)), query.api(range)), (range, call.to_owned()));
     }
 }

@@ -133,7 +133,7 @@ fn list(writer: &Writer, query: Query, found: &Dated<Page<Anomaly>>, api: &Url) 
         address: Some(format!("/anomalies/{}", anomaly.id)),
         below: cause_of(anomaly),
         cells: vec![
-            Cell::Text(writer.weekday(anomaly.day)),
+            Cell::Texts { text: writer.weekday(anomaly.day), below: None, is_bad: false },
             Cell::Number {
                 text: told(writer, &anomaly.metric, anomaly.observed_value),
                 value: Some(value(anomaly.observed_value)),

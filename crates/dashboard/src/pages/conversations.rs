@@ -217,7 +217,7 @@ impl Source<'_> {
             messages: (
                 writer.number(found.messages_count.into(), 0),
                 found.messages_count.to_string(),
-                writer.say("conversation-messages"),
+                writer.message("message-count").count("count", found.messages_count).say(),
             ),
         }
     }

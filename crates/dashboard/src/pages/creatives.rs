@@ -102,7 +102,7 @@ impl Source<'_> {
         let choice = |status: Option<Status>| Choice {
             address: Query { status, cursor: None, ..self.query }.address(),
             text: status
-                .map_or_else(|| self.writer.say("all"), |status| self.writer.say(&format!("creative-{status}"))),
+                .map_or_else(|| self.writer.say("any"), |status| self.writer.say(&format!("creative-{status}"))),
             is_chosen: status == self.query.status,
         };
         let each = Status::ALL.iter().copied().map(Some);

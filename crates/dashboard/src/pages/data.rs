@@ -152,8 +152,12 @@ fn row(writer: &Writer, upload: &Upload) -> Row {
 
 /// Bytes as people write them: 1 kB is 1000.
 pub fn size(writer: &Writer, bytes: i64) -> String {
-    let (unit, scale) = if bytes < 1_000_000 { ("kB", 3) } else { ("MB", 6) };
-    format!("{} {unit}", writer.number(rust_decimal::Decimal::new(bytes, scale), 1))
+    let (unit, scale) = match bytes {
+        ..1_000 => ("B", 0),
+        1_000..1_000_000 => ("kB", 3),
+        _ => ("MB", 6),
+    };
+    format!("{} {unit}", writer.number(rust_decimal::Decimal::new(bytes, scale), scale.min(1)))
 }
 
 fn sources(writer: &Writer, freshness: &Freshness, api: &Url) -> Panel<Row> {

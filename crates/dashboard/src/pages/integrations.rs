@@ -17,7 +17,7 @@ use crate::{
     state::State,
     text::Writer,
     views::{
-        integrations::{self as view, Model, Offer},
+        integrations::{self as view, Missing, Model, Offer},
         layout::Here,
         panel::Panel,
         rows::{Badge, Cell, Head, Row},
@@ -54,10 +54,23 @@ fn offer(writer: &Writer, viewer: &Viewer, state: &State, platform: Platform) ->
     let usable = state.shops.ports.connectors.for_mode(platform, viewer.session().account.mode);
     let (form, missing) = match usable {
         Ok(_) if viewer.may(Act::Change) => (Some(connect::form(writer, platform)), None),
-        Ok(_) => (None, Some(writer.say("integrations-viewer"))),
-        Err(error) => (None, Some(not_configured(writer, platform, error, &state.settings.public_url))),
+        Ok(_) => (None, Some(Missing { text: writer.say("integrations-viewer"), operator: None })),
+        Err(error) => {
+            let told = not_configured(writer, platform, error, &state.settings.public_url);
+            (None, Some(not_offered(writer, error, told)))
+        }
     };
     Offer { name: name(writer, platform), reads: writer.say(&format!("reads-{platform}")), form, missing }
+}
+
+/// What a person who cannot connect is told: what the operator has to do is not theirs to read.
+pub fn not_offered(writer: &Writer, error: NotConfigured, told: String) -> Missing {
+    match error {
+        NotConfigured::NoApp => {
+            Missing { text: writer.say("offer-not-yet"), operator: Some((writer.say("offer-for-operator"), told)) }
+        }
+        NotConfigured::Sandbox => Missing { text: told, operator: None },
+    }
 }
 
 /// Why a platform cannot be used, and what the operator of the service has to do about it.
@@ -97,6 +110,7 @@ pub fn badge(writer: &Writer, integration: &Integration) -> Badge {
 pub fn missing(writer: &Writer, integration: &Integration) -> Vec<String> {
     let said = [
         integration.suspended.then(|| writer.say("connection-suspended")),
+        (integration.status(writer.now) == Status::Stale).then(|| writer.say("connection-stale")),
         integration.revoke_reason.map(|reason| writer.say(&format!("connection-revoked-{reason}"))),
         (!integration.missing_scopes.is_empty())
             .then(|| writer.message("connection-scopes").text("scopes", integration.missing_scopes.join(", ")).say()),

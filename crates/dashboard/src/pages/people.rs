@@ -41,7 +41,8 @@ fn role_field(writer: &Writer, value: Role) -> Field {
     Field { value: value.as_str().to_owned(), ..field }
 }
 
-fn member(writer: &Writer, member: &Member) -> Row {
+/// `is_only_owner`: nobody else could let them in again, so they stay as they are.
+fn member(writer: &Writer, member: &Member, is_only_owner: bool) -> Row {
     let Member { person, role, since } = member;
     let form = |fields, words: &str, is_danger| ask::Form {
         action: format!("{PATH}/{}", person.id),
@@ -56,10 +57,11 @@ fn member(writer: &Writer, member: &Member) -> Row {
     Row {
         name: person.name.clone(),
         about: about.say(),
-        forms: vec![
-            form(vec![role_field(writer, *role)], "role-change", false),
-            form(Vec::new(), "member-remove", true),
-        ],
+        forms: if is_only_owner {
+            Vec::new()
+        } else {
+            vec![form(vec![role_field(writer, *role)], "role-change", false), form(Vec::new(), "member-remove", true)]
+        },
     }
 }
 
@@ -95,7 +97,10 @@ async fn page(
     let writer = writer(Some(viewer), request.headers(), now);
     let user = &viewer.session().account.user_id;
     let mut members = Part::new("h-members", writer.say("members"), Vec::new());
-    members.rows = state.people.members(user).await?.iter().map(|one| member(&writer, one)).collect();
+    let found = state.people.members(user).await?;
+    let owners = found.iter().filter(|member| member.role == Role::Owner).count();
+    let is_only_owner = |one: &Member| one.role == Role::Owner && owners == 1;
+    members.rows = found.iter().map(|one| member(&writer, one, is_only_owner(one))).collect();
     let mut parts = vec![members, invite(&writer, state.settings.has_mail)];
     let open = state.people.invited(user, now).await?;
     if !open.is_empty() {

@@ -242,7 +242,7 @@ impl Source<'_> {
     fn head(&self) -> Vec<Head> {
         vec![
             Head::Text(self.writer.say("template-says")),
-            Head::Number(self.writer.say("template-version")),
+            Head::Number(self.writer.say("version")),
             Head::Text(self.writer.say("template-state")),
             Head::Text(self.writer.say("template-approved-by")),
         ]

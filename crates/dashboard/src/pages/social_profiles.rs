@@ -11,7 +11,7 @@ use domain::{
 };
 use url::Url;
 
-use super::{panel, query};
+use super::{integrations::not_offered, panel, query};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -19,7 +19,7 @@ use crate::{
     text::Writer,
     views::{
         connect::{Form, Shop},
-        integrations::Offer,
+        integrations::{Missing, Offer},
         panel::Panel,
         rows::{Badge, Cell, Head, Row},
     },
@@ -47,8 +47,11 @@ pub fn offers(writer: &Writer, viewer: &Viewer, state: &State) -> Vec<Offer> {
         let usable = state.profiles.usable(channel, viewer.session().account.mode);
         let (form, missing) = match usable {
             Ok(()) if viewer.may(Act::Change) => (Some(form(writer, channel)), None),
-            Ok(()) => (None, Some(writer.say("profiles-viewer"))),
-            Err(error) => (None, Some(not_configured(writer, channel, error, &state.settings.public_url))),
+            Ok(()) => (None, Some(Missing { text: writer.say("profiles-viewer"), operator: None })),
+            Err(error) => {
+                let told = not_configured(writer, channel, error, &state.settings.public_url);
+                (None, Some(not_offered(writer, error, told)))
+            }
         };
         Offer {
             name: channel_name(writer, channel),

@@ -28,7 +28,14 @@ pub struct Offer {
     pub name: String,
     pub reads: String,
     pub form: Option<Form>,
-    pub missing: Option<String>,
+    pub missing: Option<Missing>,
+}
+
+/// Why a connection cannot be begun.
+pub struct Missing {
+    pub text: String,
+    /// What the operator of the service has to do about it, and for whom that is.
+    pub operator: Option<(String, String)>,
 }
 
 pub fn page(model: &Model) -> Markup {
@@ -58,7 +65,10 @@ fn offer(offer: &Offer) -> Markup {
         li {
             h3 { (offer.name) }
             p { (offer.reads) }
-            @if let Some(missing) = &offer.missing { p.note { (missing) } }
+            @if let Some(Missing { text, operator }) = &offer.missing {
+                p.note { (text) }
+                @if let Some((whom, what)) = operator { details { summary { (whom) } p { (what) } } }
+            }
             @if let Some(begin) = &offer.form { (form(begin)) }
         }
     }

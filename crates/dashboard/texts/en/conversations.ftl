@@ -49,6 +49,10 @@ conversation-vip = VIP
 conversation-opted-out = asked to be left alone
 conversation-nameless = Without a name
 conversation-messages = Messages
+message-count = { $count_n ->
+    [one] message
+   *[other] messages
+}
 conversation-waiting-since = Waiting since
 conversation-until = snoozed until { $at }
 conversation-said = { $author } · { $at } · { $channel }

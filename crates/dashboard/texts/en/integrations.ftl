@@ -1,6 +1,8 @@
 integrations = Connected shops
 integrations-offers = Connect a shop
 integrations-viewer = An editor or owner of the account can connect a shop here.
+offer-not-yet = Not available on this service yet.
+offer-for-operator = For whoever operates the service
 integrations-no-app = This service has no app on { $platform } yet. Its operator registers one there, with the redirect address { $redirect }, and sets { $settings }.
 integrations-sandbox = This is the test shop. It connects to stand-ins of the platforms only; switch to the live shop to connect a real one.
 reads-shopify = Reads orders, refunds, products, stock, costs and who bought, as far as the shop grants it. Nothing is changed there.
@@ -42,6 +44,7 @@ attention-count = { $count_n ->
    *[other] { $count } things
 }
 connection-suspended = The platform has suspended the shop or the app’s subscription. Reading goes on when that is lifted.
+connection-stale = Nothing was read for more than a day. It goes on being tried; if it stays like this, connect it again.
 connection-revoked-manual = It was disconnected here. What was read stays.
 connection-revoked-uninstalled = The app was removed from the shop there. Connect it again to go on.
 connection-revoked-token_expired = The platform no longer accepts the access. Connect the shop again.

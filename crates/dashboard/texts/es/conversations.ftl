@@ -49,6 +49,10 @@ conversation-vip = VIP
 conversation-opted-out = pidió que lo dejen en paz
 conversation-nameless = Sin nombre
 conversation-messages = Mensajes
+message-count = { $count_n ->
+    [one] mensaje
+   *[other] mensajes
+}
 conversation-waiting-since = Espera desde
 conversation-until = pospuesta hasta { $at }
 conversation-said = { $author } · { $at } · { $channel }

@@ -1,6 +1,8 @@
 integrations = Tiendas conectadas
 integrations-offers = Conectar una tienda
 integrations-viewer = Una persona con rol de edición o propiedad puede conectar una tienda aquí.
+offer-not-yet = Todavía no está disponible en este servicio.
+offer-for-operator = Para quien opera el servicio
 integrations-no-app = Este servicio todavía no tiene una aplicación en { $platform }. Quien lo opera registra una allí, con la dirección de retorno { $redirect }, y define { $settings }.
 integrations-sandbox = Esta es la tienda de prueba. Solo se conecta a sustitutos de las plataformas; cambia a la tienda real para conectar una de verdad.
 reads-shopify = Lee pedidos, devoluciones, productos, stock, costos y quién compró, hasta donde la tienda lo permite. Allí no se cambia nada.
@@ -42,6 +44,7 @@ attention-count = { $count_n ->
    *[other] { $count } cosas
 }
 connection-suspended = La plataforma suspendió la tienda o la suscripción de la aplicación. La lectura sigue cuando eso se levante.
+connection-stale = Hace más de un día que no se lee nada. Se sigue intentando; si no cambia, conéctala de nuevo.
 connection-revoked-manual = Se desconectó aquí. Lo leído queda.
 connection-revoked-uninstalled = La aplicación se quitó de la tienda. Conéctala de nuevo para seguir.
 connection-revoked-token_expired = La plataforma ya no acepta el acceso. Conecta la tienda de nuevo.

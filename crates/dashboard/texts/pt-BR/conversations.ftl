@@ -49,6 +49,10 @@ conversation-vip = VIP
 conversation-opted-out = pediu para ser deixado em paz
 conversation-nameless = Sem nome
 conversation-messages = Mensagens
+message-count = { $count_n ->
+    [one] mensagem
+   *[other] mensagens
+}
 conversation-waiting-since = Espera desde
 conversation-until = adiada até { $at }
 conversation-said = { $author } · { $at } · { $channel }

@@ -1,6 +1,8 @@
 integrations = Lojas conectadas
 integrations-offers = Conectar uma loja
 integrations-viewer = Uma pessoa com papel de edição ou de proprietária pode conectar uma loja aqui.
+offer-not-yet = Ainda não está disponível neste serviço.
+offer-for-operator = Para quem opera o serviço
 integrations-no-app = Este serviço ainda não tem um aplicativo para { $platform }. Quem o opera registra um lá, com o endereço de retorno { $redirect }, e define { $settings }.
 integrations-sandbox = Esta é a loja de teste. Ela só se conecta a substitutos das plataformas; mude para a loja real para conectar uma de verdade.
 reads-shopify = Lê pedidos, devoluções, produtos, estoque, custos e quem comprou, até onde a loja permite. Nada é alterado lá.
@@ -42,6 +44,7 @@ attention-count = { $count_n ->
    *[other] { $count } coisas
 }
 connection-suspended = A plataforma suspendeu a loja ou a assinatura do aplicativo. A leitura continua quando isso acabar.
+connection-stale = Há mais de um dia nada é lido. As tentativas continuam; se não mudar, conecte de novo.
 connection-revoked-manual = Foi desconectada aqui. O que foi lido fica.
 connection-revoked-uninstalled = O aplicativo foi removido da loja. Conecte-a de novo para continuar.
 connection-revoked-token_expired = A plataforma não aceita mais o acesso. Conecte a loja de novo.

@@ -1,6 +1,9 @@
 //! Numbers and dates as a country writes them. Those of numbers are the rules of CLDR, by ICU4X.
 
-use icu_decimal::{DecimalFormatter, options::DecimalFormatterOptions};
+use icu_decimal::{
+    DecimalFormatter,
+    options::{DecimalFormatterOptions, GroupingStrategy},
+};
 use icu_locale_core::Locale as Tag;
 use rust_decimal::Decimal;
 use time::Date;
@@ -18,7 +21,10 @@ const MONTH_FIRST: [&str; 4] = ["US", "CA", "PH", "PR"];
 /// `None` where the locale is unknown to CLDR; numbers are written plainly then.
 pub(super) fn formatter(locale: &Locale) -> Option<DecimalFormatter> {
     let tag: Tag = locale.tag().parse().ok()?;
-    DecimalFormatter::try_new(tag.into(), DecimalFormatterOptions::default()).ok()
+    let mut options = DecimalFormatterOptions::default();
+    // Without a country, Spanish would follow Spain, which writes 1400 beside 20.464. Countries of America write 1.400.
+    options.grouping_strategy = locale.region.is_none().then_some(GroupingStrategy::Always);
+    DecimalFormatter::try_new(tag.into(), options).ok()
 }
 
 /// Half-even, with exactly this number of decimals, and never as less than nothing when it is nothing.
