@@ -13,8 +13,9 @@ use crate::severity::{Severity, severity};
 /// Half-width of the reported interval in standard deviations. Errors of real shops have heavier tails than a normal
 /// distribution: this width holds about 95 % of ordinary days (see the methods).
 const INTERVAL_Z: f64 = 2.4;
-/// Standard deviation of the error of the day ahead in those of past errors, which the forecast was fitted on.
-const AHEAD: f64 = 1.09;
+/// Standard deviations of the day ahead for one between the levels of the smoothing constants: they learn from the same days,
+/// so that they lie closer to each other than to the truth.
+const APART: f64 = 2.0;
 /// A forecast is never trusted to better than this fraction of a usual day.
 const FLOOR: f64 = 0.02;
 /// Open days below which closed weekdays are not told apart.
@@ -35,8 +36,8 @@ pub struct Score {
     /// What the history led to expect, in the metric's unit.
     pub expected: f64,
     pub interval: Interval,
-    /// Distance from the expected value in standard deviations of the one-day-ahead error, the mean of the linear and
-    /// the logarithmic baseline's; its sign is the direction.
+    /// Distance from the expected value in standard deviations of the one-day-ahead error, the weighted mean of the linear
+    /// and the logarithmic baseline's; its sign is the direction.
     pub z_score: f64,
     /// (observed − expected) / |expected| as a fraction; where next to nothing was expected, as a fraction of a usual day.
     pub relative_change: f64,
@@ -90,7 +91,11 @@ struct Copy {
 impl Copy {
     fn fit(scale: Scale, values: &[f64], weekdays: &[usize], usual: f64) -> Self {
         let scaled: Vec<f64> = values.iter().map(|v| scale.apply(*v)).collect();
-        let fit = if is_sparse(&scaled) { Smoothed::flat(&scaled) } else { Smoothed::fit(&scaled, weekdays) };
+        let fit = if is_sparse(&scaled) {
+            Smoothed::flat(&scaled)
+        } else {
+            Smoothed::fit_following_weekdays(&scaled, weekdays)
+        };
         Self { scale, fit, usual: scale.apply(usual) }
     }
 
@@ -107,7 +112,7 @@ impl Copy {
             Scale::Log { .. } if counts => FLOOR.max(1.0 / (self.scale.undo(centre).max(0.0) + 1.0).sqrt()),
             Scale::Log { .. } => FLOOR,
         };
-        let sigma = (AHEAD * self.fit.spread).hypot(self.fit.disagreement);
+        let sigma = self.fit.spread.hypot(APART * self.fit.disagreement);
         Forecast { scale, centre, sigma: sigma.max(floor).max(1e-9) }
     }
 }
@@ -120,10 +125,24 @@ struct Forecast {
     sigma: f64,
 }
 
-/// The mean of the scores of the copies: each alone sees outliers where the other sees none.
+impl Forecast {
+    /// Weight of the score: what sells multiplies more than it adds up.
+    fn weight(&self) -> f64 {
+        match self.scale {
+            Scale::Linear => 0.4,
+            Scale::Log { .. } => 0.6,
+        }
+    }
+}
+
+/// The weighted mean of the scores of the copies: each alone sees outliers where the other sees none.
 fn mean_score(forecasts: &[Forecast], observed: f64) -> f64 {
-    let scores = forecasts.iter().map(|of| (of.scale.apply(observed) - of.centre) / of.sigma);
-    scores.sum::<f64>() / forecasts.len().max(1) as f64
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for of in forecasts {
+        sum += of.weight() * (of.scale.apply(observed) - of.centre) / of.sigma;
+        weights += of.weight();
+    }
+    if weights > 0.0 { sum / weights } else { 0.0 }
 }
 
 /// Halvings of the range in which a value is looked for: to 1e-12 of it.
