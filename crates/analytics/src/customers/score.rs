@@ -92,9 +92,9 @@ pub struct Models {
 
 impl Models {
     /// Fits both to the customers as they were at the end of a day, and corrects them by what they would have said at the
-    /// end of the earlier one, if that is 45 days after the first purchase of all: values from 90 days after it and half
-    /// a year ago on. A shop that has just opened has no year of its own before its opening is a year past. Time grows with
-    /// the number of customers.
+    /// end of the earlier one, if that is 45 days after the first purchase of all: values the whole way from 90 days after
+    /// it and half a year ago on, half-way before that unless the shop has just opened. Such a shop has no year of its own
+    /// before its opening is a year past. Time grows with the number of customers.
     #[must_use]
     pub fn fit(histories: &[History], as_of: Date, past: &Past<'_>) -> Self {
         let has_opened = has_opened(histories, as_of);
@@ -109,6 +109,8 @@ impl Models {
                 && models.established_until().is_some_and(|until| day >= until);
             if is_half_a_year {
                 models.value_corrections = backtest::Corrections::of(&by_arrival).at_most_as_expected();
+            } else if !has_opened {
+                models.value_corrections = backtest::Corrections::of(&by_arrival).half_way();
             }
         }
         models
@@ -343,28 +345,45 @@ mod tests {
         assert!((repeated - 1.0).abs() < 0.05, "five purchases speak for themselves: {repeated}");
     }
 
-    #[test]
-    fn a_young_shop_is_corrected_half_way_in_its_returns_but_not_in_its_values() {
-        let corrected = |known: i64, of_days: i64| {
-            let earlier: Vec<History> =
-                (0..400).flat_map(|i| customers(1, known - i % 30, 1 + (i % 4) as u32, 20.0)).collect();
-            // Nobody has come again.
-            let origin = AS_OF - Duration::days(of_days);
-            let before: Vec<History> = earlier
-                .iter()
-                .map(|h| History { active: h.active.map(|(first, last)| (first, last.min(origin))), ..*h })
-                .collect();
-            let models =
-                Models::fit(&earlier, AS_OF, &Past { clock: Clock::default(), earlier: Some((&before, origin)) });
-            (
-                models.corrections != backtest::Corrections::default(),
-                models.value_corrections != backtest::Corrections::default(),
-            )
+    /// The corrections of returns and of values of a shop whose data began `known` days ago, tried out `tested` days ago;
+    /// nobody has come since. Its customers were first seen within 60 days, those who came again `sooner` in these.
+    fn corrected(known: i64, tested: i64, sooner: bool) -> [backtest::Corrections; 2] {
+        let of = |i: i64| {
+            let again = i % 4 > 0;
+            let day = if again && sooner { i % 20 } else { i / 4 % 60 };
+            customers(1, known - day, 1 + (i % 4) as u32, 20.0)
         };
-        assert_eq!(corrected(100, 50), (true, false));
-        assert_eq!(corrected(80, 40), (false, false), "a fit needs 45 days");
-        assert_eq!(corrected(200, 100), (true, false), "a short test shows a season, not a year");
-        assert_eq!(corrected(300, 182), (true, true));
+        let now: Vec<History> = (0..480).flat_map(of).collect();
+        let origin = AS_OF - Duration::days(tested);
+        let before: Vec<History> = now
+            .iter()
+            .map(|h| History { active: h.active.map(|(first, last)| (first, last.min(origin))), ..*h })
+            .collect();
+        let models = Models::fit(&now, AS_OF, &Past { clock: Clock::default(), earlier: Some((&before, origin)) });
+        [models.corrections, models.value_corrections]
+    }
+
+    #[test]
+    fn a_young_shop_is_corrected_in_its_returns_and_half_way_in_its_values() {
+        let none = backtest::Corrections::default();
+        assert_eq!(corrected(80, 40, true), [none, none], "a fit needs 45 days");
+        for known in [100, 200] {
+            let [returns, values] = corrected(known, known / 2, true);
+            for repeats in [0, 1, 3] {
+                let (whole, half) = (returns.of_repeats(repeats), values.of_repeats(repeats));
+                assert!(whole < 0.8 && (half * half - whole).abs() < 1e-9, "{half} of {whole}");
+            }
+        }
+        let [returns, values] = corrected(300, 182, true);
+        assert!(values == returns && values != none, "half a year shows a year: {values:?}");
+    }
+
+    #[test]
+    fn the_values_of_a_shop_that_opened_with_its_data_wait_for_half_a_year() {
+        let none = backtest::Corrections::default();
+        let [returns, values] = corrected(200, 100, false);
+        assert!(returns != none && values == none, "{returns:?} {values:?}");
+        assert_ne!(corrected(300, 182, false)[1], none);
     }
 
     #[test]
