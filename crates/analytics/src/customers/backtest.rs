@@ -75,6 +75,11 @@ impl Corrections {
         Self(self.0.map(|ratio| ratio.min(1.0)))
     }
 
+    /// Half of the way to these, on the scale of logarithms: a short test shows the season as much as the level.
+    pub fn half_way(self) -> Self {
+        Self(self.0.map(f64::sqrt))
+    }
+
     pub fn of_repeats(&self, repeats: u32) -> f64 {
         self.0.get(class_of(repeats)).copied().unwrap_or(1.0)
     }
@@ -129,6 +134,7 @@ mod tests {
         assert!(few.of_repeats(0) > 0.9, "{few:?}");
         let wild = Corrections::of(&outcomes(0, 1_000, 1.0, 1e9));
         assert!((wild.of_repeats(0) - 2.0).abs() < f64::EPSILON);
+        assert!((wild.half_way().of_repeats(0) - 2.0_f64.sqrt()).abs() < f64::EPSILON);
         assert!(Corrections::of(&outcomes(0, 1, f64::INFINITY, f64::NAN)).of_repeats(0).is_finite());
     }
 }
