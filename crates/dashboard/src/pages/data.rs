@@ -227,6 +227,7 @@ pub mod tests {
         assert_eq!(shown(UploadState::Done), known);
         assert!(shown(UploadState::Running).iter().all(|(text, value)| text == "–" && value.is_none()));
         assert_eq!(size(&writer("es-AR"), 12_345_678), "12,3 MB");
-        assert_eq!(size(&writer("en"), 900), "0.9 kB");
+        assert_eq!(size(&writer("en"), 1_000), "1.0 kB");
+        assert_eq!(size(&writer("en"), 999), "999 B");
     }
 }
