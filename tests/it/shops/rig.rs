@@ -219,15 +219,16 @@ impl Rig {
         .await;
     }
 
-    /// Kills the worker where it stands, and starts another one. The lease of the dead one is taken for over, since it lasts
-    /// for minutes.
+    /// Kills the worker where it stands, and starts another one. The leases of the dead one, of jobs too, are taken for over,
+    /// since they last for minutes.
     pub async fn kill(&mut self) {
         nix::sys::signal::kill(self.worker.pid(), Signal::SIGKILL).unwrap();
         self.worker = worker(&self.service, &self.settings);
         let sql = self.service.db.client().await.unwrap();
         sql.batch_execute(
             "UPDATE integration_syncs SET lease_until = now(); UPDATE provider_inbox SET lease_until = NULL;
-             UPDATE integration_tokens SET lease_until = NULL",
+             UPDATE integration_tokens SET lease_until = NULL; UPDATE job_runs SET lease_until = now();
+             UPDATE job_requests SET lease_until = NULL",
         )
         .await
         .unwrap();
