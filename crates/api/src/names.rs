@@ -88,7 +88,7 @@ types! {
     IncidentSeverityName => incidents::Severity::NAMES;
     ChannelName => social::Channel::NAMES;
     /// What profiles are connected on by granting access.
-    ProfileChannelName => &["instagram", "facebook"];
+    ProfileChannelName => social::profiles::ProfileChannel::NAMES;
     ConversationStatusName => social::Status::NAMES;
     HandlingName => social::Handling::NAMES;
     CommentCategoryName => social::Category::NAMES;

@@ -20,10 +20,15 @@ impl Period {
         }
     }
 
-    /// The complete days of the period: they end with the day before `today`, which is not over yet.
+    /// The complete days of the period.
     pub fn before(self, today: Date) -> DayRange {
-        DayRange { first: shifted(today, -self.days()), last: shifted(today, -1) }
+        complete_days(self.days(), today)
     }
+}
+
+/// So many complete days: they end with the day before `today`, which is not over yet.
+pub fn complete_days(days: i64, today: Date) -> DayRange {
+    DayRange { first: shifted(today, -days), last: shifted(today, -1) }
 }
 
 text_enum!(

@@ -7,5 +7,6 @@ pub mod compression;
 pub mod csv;
 pub mod detached;
 mod meter;
+pub mod random;
 pub mod request_id;
 pub mod server;

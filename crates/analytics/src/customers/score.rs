@@ -233,14 +233,16 @@ fn has_opened(histories: &[History], as_of: Date) -> bool {
     let buyer = |history: &History| Buyer::of(history, as_of, as_of, &plain, f64::INFINITY);
     let buyers: Vec<Buyer> = histories.iter().filter_map(buyer).collect();
     let Some(opening) = buyers.iter().map(|buyer| buyer.first).min() else { return false };
+    if (as_of - opening).whole_days() >= ESTABLISHED_DAYS + YEAR as i64 {
+        return false;
+    }
     let mean_day = |again: bool| {
         let of = buyers.iter().filter(|buyer| (buyer.summary.frequency() > 0) == again);
         let days = of.map(|buyer| (buyer.first - opening).whole_days()).filter(|day| *day <= ESTABLISHED_DAYS);
         let days: Vec<f64> = days.map(|day| day as f64).collect();
         (days.len() >= ENOUGH_CUSTOMERS).then(|| days.iter().sum::<f64>() / days.len() as f64)
     };
-    let is_recent = (as_of - opening).whole_days() < ESTABLISHED_DAYS + YEAR as i64;
-    is_recent && mean_day(true).zip(mean_day(false)).is_some_and(|(again, once)| again >= OPENED * once)
+    mean_day(true).zip(mean_day(false)).is_some_and(|(again, once)| again >= OPENED * once)
 }
 
 /// The models of those first seen up to a day and of those who came since.

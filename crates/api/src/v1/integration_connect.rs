@@ -1,12 +1,12 @@
 //! `POST /api/v1/integrations/{provider}/authorize` and `/complete`: connecting a shop.
 
+use ::web::random;
 use actix_web::{HttpRequest, web};
 use app::shops::{
     NotConfigured,
     connect::{AuthorizeFailure, Begun, CompleteFailure, Owner, Randomness},
 };
 use domain::shops::{AuthorizeError, CompleteError, authorizations::Initiator, connections::ConnectError};
-use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use validator::Validate;
@@ -141,11 +141,8 @@ pub(super) fn owner(caller: &Caller) -> Owner {
 }
 
 pub(super) fn randomness() -> Result<Randomness, ApiError> {
-    let mut random = Randomness { state: [0; 32], verifier: [0; 32] };
-    for bytes in [&mut random.state, &mut random.verifier] {
-        SystemRandom::new().fill(bytes).map_err(|error| ApiError::internal(&error))?;
-    }
-    Ok(random)
+    let bytes = || random::bytes().map_err(|error| ApiError::internal(&error));
+    Ok(Randomness { state: bytes()?, verifier: bytes()? })
 }
 
 impl From<NotConfigured> for ApiError {

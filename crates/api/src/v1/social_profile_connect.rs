@@ -8,7 +8,10 @@ use app::{
     },
     social::profiles::{Candidate, ConnectFailure},
 };
-use domain::{shops::AuthorizeError, social::Channel};
+use domain::{
+    shops::AuthorizeError,
+    social::{Channel, profiles::ProfileChannel},
+};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use validator::Validate;
@@ -28,23 +31,6 @@ use crate::{
     state::State,
     write::written,
 };
-
-/// A channel whose profiles are connected by themselves. Questions on Mercado Libre come with the shop's integration.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ProfileChannel {
-    Instagram,
-    Facebook,
-}
-
-impl From<ProfileChannel> for Channel {
-    fn from(channel: ProfileChannel) -> Self {
-        match channel {
-            ProfileChannel::Instagram => Self::Instagram,
-            ProfileChannel::Facebook => Self::Facebook,
-        }
-    }
-}
 
 /// Which profile is to be connected.
 #[derive(Deserialize, Validate, ToSchema)]

@@ -1,5 +1,6 @@
 //! `/api/v1/webhooks`: subscriptions to events.
 
+use ::web::random;
 use actix_web::web;
 use app::webhooks::{self, CreateFailure, SubscriptionRequest};
 use domain::{
@@ -13,7 +14,6 @@ use domain::{
         url::{UrlRefused, WebhookUrl},
     },
 };
-use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
@@ -215,9 +215,7 @@ pub async fn create(
 
 /// A signing secret by the system's random generator.
 pub(super) fn new_secret() -> Result<Secret, ApiError> {
-    let mut random = [0; 32];
-    SystemRandom::new().fill(&mut random).map_err(|error| ApiError::internal(&error))?;
-    Ok(Secret::generate(random))
+    random::bytes().map(Secret::generate).map_err(|error| ApiError::internal(&error))
 }
 
 fn created_body(subscription: Subscription, secret: String, warnings: Warnings) -> CreatedBody {

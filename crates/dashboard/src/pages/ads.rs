@@ -5,11 +5,10 @@ use domain::{
     ads::{self, AdRow, Group, Level, Overview, Sums},
     freshness::Freshness,
     page::{Page, PageRequest},
-    periods::shifted,
+    periods::complete_days,
     profit::DayRange,
 };
 use rust_decimal::Decimal;
-use time::Date;
 use url::Url;
 
 use super::{html, panel, query, shell::shell, window};
@@ -28,7 +27,7 @@ use crate::{
 
 /// Rows of a page.
 const LIMIT: i64 = 50;
-/// How many full days are looked back.
+/// How many complete days are looked back.
 const DAYS: [i64; 3] = [7, 30, 90];
 const USUAL_DAYS: i64 = 30;
 
@@ -59,11 +58,6 @@ impl Query {
         query::address(Here::Ads.address(), pairs)
     }
 
-    /// The full days: what is spent on the unfinished one is known before what it brings.
-    fn range(self, today: Date) -> DayRange {
-        DayRange { first: shifted(today, -self.days), last: shifted(today, -1) }
-    }
-
     /// The call that gives the same.
     fn api(self, range: DayRange) -> String {
         let Self { days: _, level, cursor } = self;
@@ -86,7 +80,8 @@ impl Query {
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let (query, account) = (Query::of(&request)?, viewer.account());
-    let range = query.range(writer.today());
+    // What is spent on the unfinished day is known before what it brings.
+    let range = complete_days(query.days, writer.today());
     let overview = state.ads.overview(account, query.asked(range)).await?;
     let own = state.profit.range(account, range).await?;
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
@@ -302,6 +297,6 @@ mod tests {
             ]
         );
         let call = "/api/v1/ads?from=2026-10-21&to=2026-11-19&level=ad&limit=50";
-        assert_eq!((query.range(date!(2026 - 11 - 20)), query.api(range)), (range, call.to_owned()));
+        assert_eq!((complete_days(30, date!(2026 - 11 - 20)), query.api(range)), (range, call.to_owned()));
     }
 }

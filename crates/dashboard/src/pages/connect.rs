@@ -1,6 +1,6 @@
 //! Connecting a shop: to the platform, and back from it.
 
-use ::web::detached::detached;
+use ::web::{detached::detached, random};
 use actix_web::{
     HttpRequest, HttpResponse,
     http::StatusCode,
@@ -12,7 +12,6 @@ use domain::{
     audit::Action,
     shops::{AuthorizeError, CompleteError, authorizations::Initiator, connections::ConnectError},
 };
-use ring::rand::{SecureRandom, SystemRandom};
 use serde::Deserialize;
 use url::Url;
 
@@ -243,11 +242,8 @@ pub fn owner(viewer: &Viewer) -> Owner {
 }
 
 pub fn randomness() -> Result<Randomness, PageError> {
-    let mut random = Randomness { state: [0; 32], verifier: [0; 32] };
-    for bytes in [&mut random.state, &mut random.verifier] {
-        SystemRandom::new().fill(bytes).map_err(|error| PageError::Internal(error.to_string()))?;
-    }
-    Ok(random)
+    let bytes = || random::bytes().map_err(|error| PageError::Internal(error.to_string()));
+    Ok(Randomness { state: bytes()?, verifier: bytes()? })
 }
 
 #[cfg(test)]

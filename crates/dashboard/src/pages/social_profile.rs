@@ -8,7 +8,7 @@ use url::Url;
 use super::{
     html, panel, parameter, query, see,
     shell::shell,
-    social_profiles::{CHANNELS, badge, channel_name, form_of, missing, name},
+    social_profiles::{badge, channel_name, channels, form_of, missing, name},
 };
 use crate::{
     error::PageError,
@@ -35,7 +35,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let done = parameter(&request, "done").filter(|done| DONE.contains(&&**done));
     let (is_there, may_change) = (profile.ended_at.is_none(), viewer.may(Act::Change));
     let usable = state.profiles.usable(profile.channel, viewer.session().account.mode).is_ok();
-    let can_connect = may_change && usable && CHANNELS.contains(&profile.channel);
+    let can_connect = may_change && usable && channels().any(|channel| channel == profile.channel);
     let again = || form_of(profile.channel, profile.external_id.clone(), writer.say("profile-again"));
     let title = name(&profile).to_owned();
     let model = Model {

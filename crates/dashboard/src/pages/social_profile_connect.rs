@@ -17,7 +17,7 @@ use url::Url;
 use super::{
     connect::{Shown, answer, owner, randomness, refused, said},
     see,
-    social_profiles::{channel_name, form, form_of, not_configured, redirect_uri},
+    social_profiles::{channel_name, channels, form, form_of, not_configured, redirect_uri},
 };
 use crate::{
     error::PageError,
@@ -104,7 +104,7 @@ fn not_begun(
 }
 
 fn not_completed(writer: &Writer, failure: ConnectFailure, site: &Url) -> Result<Shown, PageError> {
-    let all = || super::social_profiles::CHANNELS.map(|channel| form(writer, channel)).into();
+    let all = || channels().map(|channel| form(writer, channel)).collect();
     let bad = |text: String, forms: Vec<Form>| Ok(refused(StatusCode::BAD_REQUEST, text, forms));
     match failure {
         ConnectFailure::NotConfigured(error) => {

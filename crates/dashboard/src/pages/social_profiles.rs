@@ -6,7 +6,7 @@ use domain::{
     people::Act,
     social::{
         Channel,
-        profiles::{EndReason, ProfileStatus, SocialProfile},
+        profiles::{EndReason, ProfileChannel, ProfileStatus, SocialProfile},
     },
 };
 use url::Url;
@@ -27,10 +27,13 @@ use crate::{
 
 /// Profiles that are listed: an account has a handful.
 const LIMIT: i64 = 100;
-/// What profiles are connected on by granting access.
-pub const CHANNELS: [Channel; 2] = [Channel::Instagram, Channel::Facebook];
 /// Where the form that begins goes.
 const CONNECT: &str = "/integrations/profiles/connect";
+
+/// What profiles are connected on by granting access.
+pub fn channels() -> impl Iterator<Item = Channel> {
+    ProfileChannel::ALL.iter().map(|channel| Channel::from(*channel))
+}
 
 /// Where the network sends people back to, which has to be registered with its app.
 pub fn redirect_uri(site: &Url) -> String {
@@ -60,7 +63,7 @@ pub fn offers(writer: &Writer, viewer: &Viewer, state: &State) -> Vec<Offer> {
             missing,
         }
     };
-    CHANNELS.map(offer).into()
+    channels().map(offer).collect()
 }
 
 /// Why a channel cannot be used, and what the operator of the service has to do about it.

@@ -23,6 +23,20 @@ pub const SUBSCRIBE_AGAIN: Duration = Duration::HOUR;
 pub const MAX_NUMBER: usize = 32;
 
 text_enum!(
+    /// A channel whose profiles are connected by themselves. Questions on Mercado Libre come with the shop's integration.
+    ProfileChannel { Instagram = "instagram", Facebook = "facebook" }
+);
+
+impl From<ProfileChannel> for Channel {
+    fn from(channel: ProfileChannel) -> Self {
+        match channel {
+            ProfileChannel::Instagram => Self::Instagram,
+            ProfileChannel::Facebook => Self::Facebook,
+        }
+    }
+}
+
+text_enum!(
     /// The state of a profile.
     ProfileStatus {
         /// Its comments are read.
