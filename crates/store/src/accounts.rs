@@ -8,7 +8,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bool},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     accounts::{Account, AccountChange, AccountStore, Mode, NewUser, STARTING_CREDITS},
@@ -26,6 +26,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse},
+        query::RunQueryDsl,
         statement::Scalar,
     },
     people::audit,

@@ -7,7 +7,7 @@ pub(crate) use firings::prune as prune_firings;
 
 use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, RuleId, StoreError,
     alerts::{
@@ -25,9 +25,10 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::lock,
-    database::idempotency::{self, WriteError},
     database::{
         error::{Failure, corrupt, parse, store_error},
+        idempotency::{self, WriteError},
+        query::RunQueryDsl,
         streams::{self, STREAM_BATCH},
         transact::Rollback,
     },

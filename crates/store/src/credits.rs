@@ -12,7 +12,6 @@ mod usage;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     credits::{
@@ -25,7 +24,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     credits::{auto_topup::AutoTopupRow, rows::TransactionRow},
-    database::{error::Failure, transact::Rollback},
+    database::{error::Failure, query::RunQueryDsl, transact::Rollback},
     schema::{accounts, credit_balances, credit_transactions},
 };
 

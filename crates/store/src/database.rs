@@ -11,6 +11,7 @@ pub(crate) mod idempotency;
 pub(crate) mod listen;
 pub(crate) mod pipeline;
 pub(crate) mod pool;
+pub(crate) mod query;
 pub(crate) mod replica;
 pub(crate) mod runs;
 pub(crate) mod sqlstate;

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, IntegrationId, StoreError,
     integrations::{Connection, Integration, IntegrationStore, LastError, Status, Totals},
@@ -15,7 +15,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     schema::integrations,
 };
 

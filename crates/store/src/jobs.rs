@@ -8,7 +8,7 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Bool, Date as SqlDate, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     jobs::{Claim, JobName, JobStore, Run, WriteOutcome},
@@ -19,6 +19,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse},
+        query::RunQueryDsl,
         statement::Scalar,
     },
     schema::{accounts, job_results, job_runs},

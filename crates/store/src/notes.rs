@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, NoteId, StoreError,
     audit::Entry,
@@ -14,7 +13,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store, accounts,
-    database::{error::Failure, transact::Rollback},
+    database::{error::Failure, query::RunQueryDsl, transact::Rollback},
     people::audit,
     schema::notes,
 };

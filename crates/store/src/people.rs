@@ -11,7 +11,7 @@ mod throttles;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     PersonId, StoreError, UserId,
     accounts::Mode,
@@ -26,6 +26,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse},
+        query::RunQueryDsl,
         transact::Rollback,
     },
     schema::{accounts, links as link_rows, memberships, people, sessions as session_rows},

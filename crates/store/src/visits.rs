@@ -5,14 +5,17 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, PersonId, StoreError,
     visits::{News, Visit, VisitStore},
 };
 use time::OffsetDateTime;
 
-use crate::{Store, database::error::Failure, schema::visits};
+use crate::{
+    Store,
+    database::{error::Failure, query::RunQueryDsl},
+    schema::visits,
+};
 
 statement!(
     Since(account: i64 => BigInt, since: OffsetDateTime => Timestamptz) -> NewsRow = "

@@ -8,7 +8,7 @@ mod settings;
 
 use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*, result::Error};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError, SubscriptionId,
     audit::Entry,
@@ -21,8 +21,11 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::lock,
-    database::error::{Failure, corrupt},
-    database::idempotency::{self, WriteError},
+    database::{
+        error::{Failure, corrupt},
+        idempotency::{self, WriteError},
+        query::RunQueryDsl,
+    },
     people::audit,
     schema::webhook_subscriptions,
 };
@@ -80,13 +83,13 @@ diesel::define_sql_function! { fn nextval(sequence: diesel::sql_types::Text) -> 
 impl WebhookStore for Store {
     async fn list(&self, account: AccountId) -> Result<Vec<Subscription>, StoreError> {
         let rows: Vec<SubscriptionRow> = self
-            .read_pipelined(account, async |mut connection| {
+            .read_pipelined(account, async |connection| {
                 Ok(webhook_subscriptions::table
                     .filter(webhook_subscriptions::account_id.eq(account.0))
                     .filter(webhook_subscriptions::revoked_at.is_null())
                     .order(webhook_subscriptions::id.desc())
                     .select(SubscriptionRow::as_select())
-                    .load(&mut connection)
+                    .load(connection)
                     .await?)
             })
             .await?;

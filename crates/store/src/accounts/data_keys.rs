@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bytea, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     data_keys::{DataKeyStore, KeyCheck, RecordedKey, SealedColumn, SealedSecret},
@@ -16,6 +16,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse},
+        query::RunQueryDsl,
         statement::Scalar,
     },
     schema::{data_keys, integration_tokens, oauth_states, second_factors, social_accounts, webhook_subscriptions},

@@ -9,7 +9,7 @@ use diesel::{
     prelude::*,
     sql_types::{Binary, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, KeyId, StoreError,
     accounts::Profile,
@@ -21,7 +21,10 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::locale,
-    database::error::{Failure, corrupt, parse},
+    database::{
+        error::{Failure, corrupt, parse},
+        query::RunQueryDsl,
+    },
     people::audit,
     schema::{accounts, api_keys},
 };

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::{prelude::*, result::Error};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     ai::{AccessChange, AccessStatus, Actor, AiAccess, DEFAULT_LIMITS, Limits, Month, Pause},
@@ -16,7 +16,10 @@ use super::guard;
 use crate::{
     Store,
     credits::posting,
-    database::error::{Failure, corrupt, parse},
+    database::{
+        error::{Failure, corrupt, parse},
+        query::RunQueryDsl,
+    },
     schema::{accounts, ai_access, ai_access_log as log, ai_calls as calls, ai_limits as limits},
     webhooks::outbox,
 };

@@ -1,7 +1,7 @@
 //! The beginning of a run, and its debit.
 
 use diesel::{prelude::*, result::Error};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, RunId, StoreError,
     ai::{FEATURE, RequestError, RunState, Trigger},
@@ -14,8 +14,12 @@ use time::OffsetDateTime;
 use super::runs::RunRow;
 use crate::{
     credits::{operations, posting},
-    database::idempotency::{self, WriteError},
-    database::{error::corrupt, transact::Rollback},
+    database::{
+        error::corrupt,
+        idempotency::{self, WriteError},
+        query::RunQueryDsl,
+        transact::Rollback,
+    },
     schema::{ai_access, ai_runs as runs, credit_balances},
 };
 

@@ -1,7 +1,7 @@
 //! Calls of a provider: recorded before they are made, and updated with what they used.
 
 use diesel::{prelude::*, result::Error};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
     ai::{CallId, CallPermit, ModelError, RequestError, RunClaim, RunState, Usage},
@@ -17,8 +17,11 @@ use super::{
 };
 use crate::{
     credits::posting,
-    database::error::{Failure, parse},
-    database::idempotency::WriteError,
+    database::{
+        error::{Failure, parse},
+        idempotency::WriteError,
+        query::RunQueryDsl,
+    },
     schema::{ai_calls as calls, ai_runs as runs},
 };
 

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bool, Nullable},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     StoreError,
     ai::{Outcome, RunClaim, RunState},
@@ -20,7 +20,10 @@ use super::{
 use crate::{
     Store,
     credits::{operations, posting, top_ups},
-    database::error::{corrupt, store_error},
+    database::{
+        error::{corrupt, store_error},
+        query::RunQueryDsl,
+    },
     schema::ai_runs as runs,
 };
 

@@ -5,7 +5,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
     ai::{Actor, DEFAULT_LIMITS, LEASE_SECONDS, Limits, Month, MonthlyCost, crossed},
@@ -16,7 +16,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::access;
 use crate::{
-    database::statement::Scalar,
+    database::{query::RunQueryDsl, statement::Scalar},
     schema::{accounts, ai_crossings as crossings, ai_limits as limits},
     webhooks::outbox,
 };

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Nullable, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, RunId, StoreError,
     ai::{
@@ -23,8 +23,11 @@ use super::{
 };
 use crate::{
     Store,
-    database::error::{Failure, parse},
-    database::idempotency::WriteError,
+    database::{
+        error::{Failure, parse},
+        idempotency::WriteError,
+        query::RunQueryDsl,
+    },
     schema::ai_runs as runs,
 };
 

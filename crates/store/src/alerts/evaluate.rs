@@ -7,7 +7,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Bool, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     alerts::{AlertEvaluator, ClaimedRule, Evaluation, Facts, Window},
@@ -22,7 +22,7 @@ use super::{RuleRow, firings};
 use crate::{
     Store,
     analytics::daily,
-    database::statement::Scalar,
+    database::{query::RunQueryDsl, statement::Scalar},
     schema::{ad_spend, alert_rules as rules, daily_metrics, inventory_items},
     webhooks::outbox,
 };

@@ -5,7 +5,7 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Bytea, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, FiringId,
     alerts::{Firing, KEEP_FIRINGS},
@@ -14,6 +14,8 @@ use domain::{
 };
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
+
+use crate::database::query::RunQueryDsl;
 
 statement!(
     /// The event was written just before: of those with its bytes it is the newest.

@@ -18,7 +18,7 @@ use std::str::FromStr;
 
 use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     ads::{AdListError, AdRow, AdRows, AdStore, Group, Level, Overview, Paired, Query, Sums, place_by_day},
@@ -31,6 +31,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse},
+        query::RunQueryDsl,
         statement::Scalar,
         streams,
     },

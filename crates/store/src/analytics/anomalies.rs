@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::{pg::Pg, prelude::*};
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, AnomalyId, StoreError, StoryId,
     anomalies::{Anomaly, AnomalyStore, OnItsDay, Severity},
@@ -18,6 +17,7 @@ use crate::{
     analytics::freshness::{self, Found, WithFreshness},
     database::{
         error::{corrupt, parse},
+        query::RunQueryDsl,
         statement::Condition,
     },
     schema::anomalies,

@@ -6,7 +6,7 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Bool, Date as SqlDate, Jsonb, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{AccountId, StoreError, accounts::Account, as_of::AsOfStore, jobs::JobName};
 use serde_json::Value;
 use time::{Date, OffsetDateTime};
@@ -14,7 +14,7 @@ use time::{Date, OffsetDateTime};
 use crate::{
     Store,
     accounts::AccountRow,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     schema::{
         accounts, ad_spend, anomalies, customer_days, customer_totals, customers, daily_breakdowns, daily_metrics,
         events, expenses, insights, inventory_items, job_results, job_runs, metric_days, orders, product_costs,

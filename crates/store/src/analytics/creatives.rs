@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     ads::{AdListError, Level, Paired, Sums},
@@ -19,6 +19,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse},
+        query::RunQueryDsl,
         statement::Scalar,
         streams::{self, STREAM_BATCH},
     },

@@ -8,7 +8,7 @@ use diesel::{
     row::Row,
     sql_types::{Array, BigInt, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, CustomerId, StoreError,
     accounts::Platform,
@@ -28,6 +28,7 @@ use crate::{
     database::{
         decode::{Amount, InOrder, Named},
         error::{Failure, parse},
+        query::RunQueryDsl,
         statement::{self, Condition, Scalar},
         streams::{self, STREAM_BATCH},
     },
@@ -294,15 +295,15 @@ async fn with_freshness(
 
 /// One row more than the page has, to see whether it is the last.
 async fn rows(
-    mut connection: &AsyncPgConnection,
+    connection: &AsyncPgConnection,
     account: AccountId,
     source: Option<Platform>,
     page: PageRequest,
 ) -> QueryResult<Vec<CustomerRow>> {
     let (account, before, limit) = (account.0, page.cursor.unwrap_or(i64::MAX), page.limit + 1);
     match source {
-        None => PageOfAll { account, before, limit }.load(&mut connection).await,
-        Some(source) => PageOfSource { account, before, limit, source: source.as_str() }.load(&mut connection).await,
+        None => PageOfAll { account, before, limit }.load(connection).await,
+        Some(source) => PageOfSource { account, before, limit, source: source.as_str() }.load(connection).await,
     }
 }
 

@@ -37,7 +37,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Bool, Date as SqlDate, Numeric, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     daily::{DailyStore, DayTotals, PartTotals, RollUp},
@@ -49,7 +49,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    database::{error::parse, statement::Scalar},
+    database::{error::parse, query::RunQueryDsl, statement::Scalar},
     schema::{daily_metrics, roll_ups},
 };
 use customers::NewCustomers;

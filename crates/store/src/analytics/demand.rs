@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Numeric, Text};
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, ProductId, StoreError,
     demand::{DemandStore, SalesDay, StockAt, StockedProduct},
@@ -11,7 +10,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::Date;
 
-use crate::Store;
+use crate::{Store, database::query::RunQueryDsl};
 
 statement!(
     Stocked(

@@ -9,13 +9,15 @@ use diesel::{
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     sql_types::{Array, BigInt, Date as SqlDate, Nullable, SqlType, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
     freshness::{Freshness, Newest, Source},
     jobs::JobName,
 };
 use time::{Date, OffsetDateTime};
+
+use crate::database::query::RunQueryDsl;
 
 type Instant = Nullable<Timestamptz>;
 type Day = Nullable<SqlDate>;
@@ -158,11 +160,11 @@ pub(crate) fn apart<Row>(job: JobName, mut found: Vec<Found<Row>>) -> (Freshness
 
 /// How fresh the figures of `job` are, read before they are: they are then as fresh as it says, or fresher.
 pub(crate) async fn of(
-    mut connection: &AsyncPgConnection,
+    connection: &AsyncPgConnection,
     account: AccountId,
     job: JobName,
 ) -> diesel::QueryResult<Freshness> {
-    let reach = Alone { account: account.0, job }.get_result(&mut connection).await?;
+    let reach = Alone { account: account.0, job }.get_result(connection).await?;
     Ok(freshness(job, reach))
 }
 

@@ -8,7 +8,7 @@ use diesel::{
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, InsightId, StoreError, StoryId,
     audit::Entry,
@@ -23,10 +23,13 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    analytics::freshness::{self, Found, WithFreshness},
-    analytics::results::stories,
+    analytics::{
+        freshness::{self, Found, WithFreshness},
+        results::stories,
+    },
     database::{
         error::{parse, store_error},
+        query::RunQueryDsl,
         transact::{TransactionError, was_conflict},
     },
     people::audit,

@@ -7,7 +7,6 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Date as SqlDate, Nullable, Text},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, InventoryItemId, StoreError,
     freshness::Dated,
@@ -25,6 +24,7 @@ use crate::{
     analytics::freshness::{self, Found, WithFreshness},
     database::{
         error::parse,
+        query::RunQueryDsl,
         statement::{Condition, Scalar},
     },
     schema::inventory_items,

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Date as SqlDate, Double, Nullable, Text};
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, AnomalyId, StoreError,
     freshness::Dated,
@@ -13,7 +12,7 @@ use domain::{
 };
 use time::Date;
 
-use crate::{Store, analytics::freshness};
+use crate::{Store, analytics::freshness, database::query::RunQueryDsl};
 
 statement!(
     Judged(

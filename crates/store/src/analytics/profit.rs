@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Date as SqlDate, Nullable, Numeric, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     freshness::{Dated, Freshness, Newest, Source},
@@ -15,7 +15,12 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, analytics::freshness, database::decode::Amount, schema::accounts};
+use crate::{
+    Store,
+    analytics::freshness,
+    database::{decode::Amount, query::RunQueryDsl},
+    schema::accounts,
+};
 
 type Instant = Nullable<Timestamptz>;
 
@@ -119,9 +124,9 @@ impl From<SnapshotRow> for Snapshot {
 impl ProfitStore for Store {
     async fn range(&self, account: AccountId, range: DayRange) -> Result<Dated<Vec<Snapshot>>, StoreError> {
         let (freshness, rows) = self
-            .read_pipelined(account, async |mut connection| {
+            .read_pipelined(account, async |connection| {
                 let range = Range { account: account.0, first: range.first, last: range.last };
-                let rows: Vec<SnapshotRow> = range.load(&mut connection).await?;
+                let rows: Vec<SnapshotRow> = range.load(connection).await?;
                 let freshness = match rows.as_slice() {
                     [row, ..] => freshness_of(row),
                     [] => freshness::of(connection, account, JobName::ProfitSnapshots).await?,

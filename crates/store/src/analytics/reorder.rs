@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, InventoryItemId, StoreError, SuggestionId,
     audit::Entry,
@@ -23,6 +23,7 @@ use crate::{
     analytics::freshness::{self, Found, WithFreshness},
     database::{
         error::{parse, store_error},
+        query::RunQueryDsl,
         transact::{TransactionError, was_conflict},
     },
     people::audit,

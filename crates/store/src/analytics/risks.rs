@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::{dsl::SqlTypeOf, pg::Pg, prelude::*};
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, CustomerId, InsightId, IntegrationId, StoreError, SubscriptionId,
     jobs::JobName,
@@ -16,7 +15,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     analytics::freshness::{self, Found, WithFreshness},
-    database::{error::parse, statement::Condition},
+    database::{error::parse, query::RunQueryDsl, statement::Condition},
     schema::risks,
 };
 

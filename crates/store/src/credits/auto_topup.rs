@@ -6,7 +6,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Bool, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ChargeId, StoreError,
     audit::Entry,
@@ -25,7 +25,10 @@ use super::{
 };
 use crate::{
     Store,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     people::audit,
     schema::{auto_topups, credit_balances},
 };

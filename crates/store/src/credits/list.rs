@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     credits::{Transaction, TransactionFilter, TransactionLog},
@@ -16,6 +16,7 @@ use crate::{
     Store,
     database::{
         error::Failure,
+        query::RunQueryDsl,
         streams::{self, STREAM_BATCH},
     },
     schema::credit_transactions,

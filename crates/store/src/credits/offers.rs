@@ -4,7 +4,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Numeric, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     credits::{CreditAmount, RechargeSource},
     payments::{Entitlement, Offer, Price, PriceList},
@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 use crate::{
     database::{
         error::{Failure, corrupt, parse},
+        query::RunQueryDsl,
         statement::Scalar,
     },
     schema::price_offers,

@@ -1,7 +1,7 @@
 //! The operations of the port, each within a transaction that the caller commits.
 
 use diesel::prelude::*;
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::credits::{
     Adjust, Change, CreditAmount, Debit, DebitError, FeatureName, Grant, PostError, Refund, RefundError, Transaction,
     TransactionKind,
@@ -15,7 +15,7 @@ use super::{
     top_ups,
 };
 use crate::{
-    database::{error::corrupt, transact::Rollback},
+    database::{error::corrupt, query::RunQueryDsl, transact::Rollback},
     schema::credit_transactions,
 };
 

@@ -7,7 +7,7 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ChargeId, StoreError,
     credits::{Change, CreditAmount, OperationKey, RechargeSource, Transaction},
@@ -32,6 +32,7 @@ use crate::{
     accounts::keys,
     database::{
         error::{Failure, corrupt, parse},
+        query::RunQueryDsl,
         statement::Scalar,
         transact::Rollback,
     },

@@ -5,7 +5,7 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Bytea, Jsonb, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
     credits::{Change, OperationKey, Refused, Totals, Transaction, auto_topup::Trigger, post},
@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 
 use super::rows::TransactionRow;
 use crate::{
-    database::{statement::Scalar, transact::Rollback},
+    database::{query::RunQueryDsl, statement::Scalar, transact::Rollback},
     schema::{ai_access, credit_balances, credit_transactions},
     webhooks::outbox,
 };

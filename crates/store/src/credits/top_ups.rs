@@ -5,14 +5,14 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{AccountId, StoreError, credits::auto_topup::Trigger};
 use time::OffsetDateTime;
 
 use super::posting::{Locked, lock};
 use crate::{
     Store,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     schema::auto_topups,
 };
 

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Date as SqlDate, Nullable, Text, Timestamptz};
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     usage::{DayUse, Figures, UsageRead, UsageStore, first_day, lately},
@@ -10,7 +9,10 @@ use domain::{
 };
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, database::error::Failure};
+use crate::{
+    Store,
+    database::{error::Failure, query::RunQueryDsl},
+};
 
 statement!(
     /// The balance, with debits and refunds by day and feature: one row at least, without a day when nothing was used. One

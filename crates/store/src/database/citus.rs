@@ -13,14 +13,18 @@ use diesel::{
     QueryDsl,
     sql_types::{Array, BigInt, Bool},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl, methods::LoadQuery};
+use diesel_async::AsyncPgConnection;
 use domain::{AccountId, StoreError, error::Chain, health::Health};
 use futures_util::future::join_all;
 use tokio::sync::OnceCell;
 
 use crate::{
     Connect, Store,
-    database::{error::Failure, statement::Scalar},
+    database::{
+        error::Failure,
+        query::{LoadQuery, RunQueryDsl},
+        statement::Scalar,
+    },
     schema::accounts,
 };
 
@@ -129,7 +133,7 @@ impl Store {
     /// When the database, or every node, does not answer.
     pub(crate) async fn look<S, T>(&self, statement: impl Fn(Option<Vec<i64>>) -> S) -> Result<Vec<T>, StoreError>
     where
-        S: LoadQuery<'static, AsyncPgConnection, T> + Send + 'static,
+        S: LoadQuery<T> + Send + 'static,
         T: Send + 'static,
     {
         let all = self.load(statement(None)).await;
@@ -155,7 +159,7 @@ impl Store {
 
     async fn load<S, T>(&self, statement: S) -> Result<Vec<T>, StoreError>
     where
-        S: LoadQuery<'static, AsyncPgConnection, T> + Send + 'static,
+        S: LoadQuery<T> + Send + 'static,
         T: Send + 'static,
     {
         Ok(self.run::<_, Failure>(async |connection| Ok(statement.load(connection).await?)).await?)

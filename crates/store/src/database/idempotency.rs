@@ -7,7 +7,7 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Bool, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     idempotency::{AnswerStore, HANDLED_WITHIN, IdempotencyError, IdempotencyKey},
@@ -19,6 +19,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, store_error},
+        query::RunQueryDsl,
         transact::{TransactionError, is_conflict, was_conflict},
     },
     schema::idempotency_keys,

@@ -12,7 +12,7 @@ use diesel_async::{
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use domain::StoreError;
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::BoxFuture};
 use rustls::{ClientConfig, RootCertStore};
 use scopeguard::ScopeGuard;
 use tokio_postgres::{
@@ -41,9 +41,13 @@ pub(crate) type PooledConnection = ScopeGuard<Object<AsyncPgConnection>, fn(Obje
 /// # Errors
 /// [`StoreError::Overloaded`] when all of them stay in use for [`PoolOptions::wait`], [`StoreError::Unavailable`] when
 /// none can be opened.
-pub(crate) async fn acquire(pool: &Pool) -> Result<PooledConnection, StoreError> {
-    let connection = pool.get().await.map_err(|error| pool_error(error, pool.status().size))?;
-    Ok(scopeguard::guard(connection, |connection| drop(Object::take(connection))))
+pub(crate) fn acquire(pool: &Pool) -> BoxFuture<'_, Result<PooledConnection, StoreError>> {
+    async {
+        let connection = pool.get().await.map_err(|error| pool_error(error, pool.status().size))?;
+        let close: fn(_) = |connection| drop(Object::take(connection));
+        Ok(scopeguard::guard(connection, close))
+    }
+    .boxed()
 }
 
 /// Gives a connection that is done with its work back to the pool.

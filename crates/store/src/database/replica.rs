@@ -135,7 +135,7 @@ impl Store {
 
     /// How far the primary's log reaches.
     async fn position(&self) -> Result<u64, StoreError> {
-        use diesel_async::RunQueryDsl;
+        use crate::database::query::RunQueryDsl;
         let position: i64 = self
             .run::<_, Failure>(async |connection| {
                 let position = sql::<BigInt>("(pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint");
@@ -185,7 +185,7 @@ async fn watch(primary: &Store, replica: &Replica) {
 
 /// How far the primary's log reaches, and after that, how far the replica is. A replica that is none is an error.
 async fn look(primary: &Store, replica: &Replica) -> Result<(u64, u64), StoreError> {
-    use diesel_async::RunQueryDsl;
+    use crate::database::query::RunQueryDsl;
     let position = primary.position().await?;
     let deadline = Instant::now() + TRUST / 2;
     let replayed: Option<i64> = replica

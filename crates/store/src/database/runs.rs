@@ -8,6 +8,7 @@ use std::{
 use diesel::result::Error;
 use diesel_async::{AnsiTransactionManager, AsyncPgConnection, TransactionManager};
 use domain::{AccountId, StoreError};
+use futures_util::{FutureExt, future::BoxFuture};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
@@ -53,17 +54,15 @@ impl Target {
     }
 
     /// The same for as long as the server's own limit allows.
-    pub async fn run_unhurried<T, E: From<Error> + From<StoreError>>(
+    pub fn run_unhurried<T, E: From<Error> + From<StoreError>>(
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let mut connection = pool::acquire(&self.pool).await?;
-        let result = match self.options.pooler {
-            Pooler::None => work(&mut connection).await,
-            Pooler::Transaction => in_transaction(&mut connection, &self.options.begin(), work).await,
+    ) -> impl Future<Output = Result<T, E>> {
+        let begin = match self.options.pooler {
+            Pooler::None => None,
+            Pooler::Transaction => Some(self.options.begin()),
         };
-        pool::release(connection);
-        result
+        self.work(begin, work)
     }
 
     /// Runs statements in one transaction, within the same limits.
@@ -72,17 +71,30 @@ impl Target {
         deadline: Instant,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        let begin = match self.options.pooler {
+        timeout_at(deadline, self.work(Some(self.begin()), work)).await.map_err(|_| late())?
+    }
+
+    /// The statements that start a transaction with the settings of a session, wherever the session comes from.
+    fn begin(&self) -> String {
+        match self.options.pooler {
             Pooler::None => "BEGIN".to_owned(),
             Pooler::Transaction => self.options.begin(),
-        };
-        let done = async {
-            let mut connection = pool::acquire(&self.pool).await?;
-            let result = in_transaction(&mut connection, &begin, work).await;
-            pool::release(connection);
-            result
-        };
-        timeout_at(deadline, done).await.map_err(|_| late())?
+        }
+    }
+
+    /// Runs `work`: in a transaction, if there are statements that begin one; transactions that it begins are savepoints
+    /// within. (`AsyncConnection::transaction` asks for more of a closure than a generic one can promise, hence the steps
+    /// by hand.)
+    async fn work<T, E: From<Error> + From<StoreError>>(
+        &self,
+        begin: Option<String>,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let connection = pool::acquire(&self.pool).await?;
+        let mut session = Session::begin(connection, begin).await?;
+        let done = work(session.connection()).await;
+        session.end(done.is_ok()).await?;
+        done
     }
 
     /// Runs one statement that is answered at once, on a connection that others like it use meanwhile; otherwise as
@@ -117,24 +129,44 @@ fn late() -> StoreError {
     StoreError::Unavailable("no answer in time".into())
 }
 
-/// Runs `work` in a transaction; transactions that it begins are savepoints within. (`AsyncConnection::transaction`
-/// asks for more of a closure than a generic one can promise, hence the steps by hand.)
-async fn in_transaction<T, E: From<Error>>(
-    connection: &mut AsyncPgConnection,
-    begin: &str,
-    work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
-) -> Result<T, E> {
-    AnsiTransactionManager::begin_transaction_sql(connection, begin).await?;
-    match work(connection).await {
-        Ok(done) => {
-            AnsiTransactionManager::commit_transaction(connection).await?;
-            Ok(done)
+/// A connection at work. Its steps are boxed, so that the compiler looks into them once and not for each piece of work.
+struct Session {
+    connection: PooledConnection,
+    in_transaction: bool,
+}
+
+impl Session {
+    fn begin(connection: PooledConnection, begin: Option<String>) -> BoxFuture<'static, Result<Self, Error>> {
+        async move {
+            let mut session = Self { connection, in_transaction: begin.is_some() };
+            if let Some(begin) = begin
+                && let Err(error) = AnsiTransactionManager::begin_transaction_sql(session.connection(), &begin).await
+            {
+                pool::release(session.connection);
+                return Err(error);
+            }
+            Ok(session)
         }
-        Err(error) => {
-            // What failed first is what matters; a connection that cannot roll back is broken and not reused.
-            let _ = AnsiTransactionManager::rollback_transaction(connection).await;
-            Err(error)
+        .boxed()
+    }
+
+    fn connection(&mut self) -> &mut AsyncPgConnection {
+        &mut self.connection
+    }
+
+    fn end(mut self, succeeded: bool) -> BoxFuture<'static, Result<(), Error>> {
+        async move {
+            let mut ended = Ok(());
+            if self.in_transaction && succeeded {
+                ended = AnsiTransactionManager::commit_transaction(self.connection()).await;
+            } else if self.in_transaction {
+                // What failed first is what matters; a connection that cannot roll back is broken and not reused.
+                let _ = AnsiTransactionManager::rollback_transaction(self.connection()).await;
+            }
+            pool::release(self.connection);
+            ended
         }
+        .boxed()
     }
 }
 
@@ -165,60 +197,43 @@ impl Store {
         self.primary.options.wait
     }
 
-    /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one
-    /// transaction that starts by [`begin`](Self::begin). To be [released](pool::release) in the end.
-    pub(crate) async fn connection(&self) -> Result<PooledConnection, StoreError> {
-        pool::acquire(&self.primary.pool).await
-    }
-
-    /// The statements that start a transaction with the settings of a session, wherever the session comes from.
-    pub(crate) fn begin(&self) -> String {
-        match self.primary.options.pooler {
-            Pooler::None => "BEGIN".to_owned(),
-            Pooler::Transaction => self.primary.options.begin(),
-        }
-    }
-
     /// When a request that begins now has waited long enough.
     fn deadline(&self) -> Instant {
         Instant::now() + self.primary.options.answer
     }
 
     /// Runs statements that may take longer than a request waits, such as those of maintenance.
-    pub(crate) async fn run_unhurried<T, E: From<Error> + From<StoreError>>(
+    pub(crate) fn run_unhurried<T, E: From<Error> + From<StoreError>>(
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.primary.run_unhurried(work).await
+    ) -> impl Future<Output = Result<T, E>> {
+        self.primary.run_unhurried(work)
     }
 
     /// Runs statements of a request on the primary.
-    pub(crate) async fn run<T, E: From<Error> + From<StoreError>>(
+    pub(crate) fn run<T, E: From<Error> + From<StoreError>>(
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.primary.run(self.deadline(), work).await
+    ) -> impl Future<Output = Result<T, E>> {
+        self.primary.run(self.deadline(), work)
     }
 
     /// Runs statements of a request in one transaction on the primary.
-    pub(crate) async fn run_transaction<T, E: From<Error> + From<StoreError>>(
+    pub(crate) fn run_transaction<T, E: From<Error> + From<StoreError>>(
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.primary.run_transaction(self.deadline(), work).await
+    ) -> impl Future<Output = Result<T, E>> {
+        self.primary.run_transaction(self.deadline(), work)
     }
 
     /// Runs statements in one transaction on the primary that begins with `limits`: settings of its own, for work that may
     /// take longer than a request waits.
-    pub(crate) async fn run_transaction_within<T, E: From<Error> + From<StoreError>>(
+    pub(crate) fn run_transaction_within<T, E: From<Error> + From<StoreError>>(
         &self,
         limits: &str,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let mut connection = self.connection().await?;
-        let result = in_transaction(&mut connection, &format!("{}; {limits}", self.begin()), work).await;
-        pool::release(connection);
-        result
+    ) -> impl Future<Output = Result<T, E>> {
+        self.primary.work(Some(format!("{}; {limits}", self.primary.begin())), work)
     }
 
     /// Runs statements that only read: on the replica, if there is one that has all that the account is known to have

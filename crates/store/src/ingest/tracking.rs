@@ -7,7 +7,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError, TrackingEventId,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
@@ -19,9 +19,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::idempotency::{self, WriteError},
     database::{
         error::{Failure, corrupt},
+        idempotency::{self, WriteError},
+        query::RunQueryDsl,
         statement::Scalar,
     },
     schema::track_events,

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError, UploadId,
     audit::Entry,
@@ -19,6 +19,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, corrupt, parse},
+        query::RunQueryDsl,
         statement::Scalar,
     },
     jobs::requests,

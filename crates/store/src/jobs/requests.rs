@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     audit::Entry,
@@ -16,7 +16,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     people::audit,
     schema::job_requests,
 };

@@ -1,11 +1,13 @@
 //! How much is waiting to be done, over all accounts, for the metrics.
 
 use diesel::sql_types::{BigInt, Double, Nullable, Timestamptz};
-use diesel_async::RunQueryDsl;
 use domain::StoreError;
 use time::OffsetDateTime;
 
-use crate::{Store, database::error::Failure};
+use crate::{
+    Store,
+    database::{error::Failure, query::RunQueryDsl},
+};
 
 row!(
     struct DeliveryCounts {

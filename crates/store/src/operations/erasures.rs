@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError, UserId,
     audit::Entry,
@@ -16,7 +16,10 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::keys,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     people::audit,
     schema::{accounts, api_keys, erasures, sessions},
 };

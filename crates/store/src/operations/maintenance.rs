@@ -5,13 +5,13 @@ use diesel::{
     prelude::*,
     sql_types::{Bool, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use domain::{StoreError, idempotency::RETENTION_HOURS};
 use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 
 use crate::{
     Pruned, Store, alerts,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     people,
     schema::idempotency_keys,
     social,

@@ -1,13 +1,12 @@
 //! What should have been seen to and was not, over all accounts, for the probes.
 
 use diesel::sql_types::{BigInt, Double, Timestamptz};
-use diesel_async::RunQueryDsl;
 use domain::StoreError;
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
 };
 
 statement!(

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     queues::{Depth, Queue, QueueStore, Versions},
@@ -11,7 +10,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
 };
 
 row!(

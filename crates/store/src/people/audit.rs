@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Jsonb, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     PersonId, StoreError, UserId,
     accounts::Mode,
@@ -17,7 +17,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     schema::{accounts, audit_entries},
 };
 

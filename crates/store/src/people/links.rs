@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     PersonId, StoreError,
     mail::LinkDetails,
@@ -12,7 +12,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     schema::links,
 };
 

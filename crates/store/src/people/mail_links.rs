@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     PersonId, StoreError, UserId,
     accounts::NewUser,
@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     Store, accounts,
-    database::{error::parse, transact::Rollback},
+    database::{error::parse, query::RunQueryDsl, transact::Rollback},
     schema::{links as link_rows, memberships, people},
 };
 

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bool, Bytea, Integer, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     PersonId, SessionId, StoreError, UserId,
     audit::Entry,
@@ -18,7 +18,7 @@ use time::OffsetDateTime;
 use super::{audit, mails, sessions};
 use crate::{
     Store,
-    database::error::Failure,
+    database::{error::Failure, query::RunQueryDsl},
     schema::{challenges, recovery_codes, second_factors, users},
 };
 

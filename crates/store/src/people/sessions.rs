@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     PersonId, SessionId, StoreError, UserId,
     accounts::Mode,
@@ -18,7 +18,10 @@ use super::{PersonRow, audit, mails};
 use crate::{
     Store,
     accounts::AccountRow,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     schema::{accounts, devices, memberships, people, second_factors, sessions, users},
 };
 

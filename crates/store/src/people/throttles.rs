@@ -5,14 +5,18 @@ use diesel::{
     prelude::*,
     sql_types::{Array, Bytea, Integer, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     StoreError,
     throttle::{Counter, Tally, ThrottleStore, Verdict},
 };
 use time::OffsetDateTime;
 
-use crate::{Store, database::error::Failure, schema::throttles};
+use crate::{
+    Store,
+    database::{error::Failure, query::RunQueryDsl},
+    schema::throttles,
+};
 
 row!(
     struct CountRow {

@@ -5,7 +5,6 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bytea, Nullable, Text, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, SessionId, StoreError,
     accounts::Platform,
@@ -16,7 +15,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, corrupt, parse},
+    database::{
+        error::{Failure, corrupt, parse},
+        query::RunQueryDsl,
+    },
     schema::oauth_states,
 };
 

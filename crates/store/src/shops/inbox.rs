@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Jsonb, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, InboxId, IntegrationId, StoreError,
     accounts::Platform,
@@ -19,7 +19,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, corrupt, store_error},
+    database::{
+        error::{Failure, corrupt, store_error},
+        query::RunQueryDsl,
+    },
     schema::{integrations, provider_inbox, shop_owners},
 };
 

@@ -5,7 +5,6 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Text, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     accounts::Platform,
@@ -13,7 +12,11 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{Store, database::error::Failure, schema::orders};
+use crate::{
+    Store,
+    database::{error::Failure, query::RunQueryDsl},
+    schema::orders,
+};
 
 statement!(
     After(

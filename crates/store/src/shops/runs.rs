@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, IntegrationId, StoreError, SyncRunId,
     page::{Page, PageRequest},
@@ -16,7 +16,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, corrupt, parse},
+    database::{
+        error::{Failure, corrupt, parse},
+        query::RunQueryDsl,
+    },
     schema::{integrations, sync_runs},
 };
 

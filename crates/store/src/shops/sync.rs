@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, IntegrationId, StoreError,
     audit::Entry,
@@ -21,6 +21,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse},
+        query::RunQueryDsl,
         statement::Scalar,
     },
     integrations,

@@ -12,7 +12,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ConversationId, CustomerId, StoreError,
     audit::Entry,
@@ -36,6 +36,7 @@ use crate::{
     database::{
         error::{Failure, corrupt, parse},
         idempotency::WriteError,
+        query::RunQueryDsl,
         transact::Rollback,
     },
     people::audit,

@@ -5,14 +5,17 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bytea, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     StoreError,
     social::replies::{HookLog, LEASE, TakenHook},
 };
 use time::OffsetDateTime;
 
-use crate::{Store, database::error::Failure, schema::social_hooks as hooks};
+use crate::{
+    Store,
+    database::{error::Failure, query::RunQueryDsl},
+    schema::social_hooks as hooks,
+};
 
 statement!(
     Take(now: OffsetDateTime => Timestamptz, until: OffsetDateTime => Timestamptz) -> HookRow = "

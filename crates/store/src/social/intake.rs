@@ -11,7 +11,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bytea, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     StoreError,
     social::{
@@ -28,7 +28,7 @@ use time::OffsetDateTime;
 use super::votes;
 use crate::{
     Store,
-    database::error::Failure,
+    database::{error::Failure, query::RunQueryDsl},
     schema::{conversations, social_accounts, social_opt_outs},
 };
 

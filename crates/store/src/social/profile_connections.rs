@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bool, Bytea, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, SocialAccountId, StoreError,
     audit::Entry,
@@ -27,6 +27,7 @@ use crate::{
     database::{
         error::{Failure, corrupt, parse},
         idempotency,
+        query::RunQueryDsl,
         statement::Scalar,
         transact::Rollback,
     },

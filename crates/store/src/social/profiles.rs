@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bytea, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, IntegrationId, SocialAccountId, StoreError,
     social::{
@@ -19,7 +19,10 @@ use super::settings;
 use crate::{
     Store,
     accounts::lock,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     schema::{social_accounts as profiles, social_owners as owners},
 };
 

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bool, Bytea, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ConversationId, SocialAccountId, StoreError,
     events::{Event, Instant, SocialAutoReplySent},
@@ -19,7 +19,10 @@ use time::OffsetDateTime;
 use super::intake::{NewMessage, insert};
 use crate::{
     Store,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     schema::reply_templates,
     webhooks::outbox,
 };

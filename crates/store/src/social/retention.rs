@@ -1,9 +1,11 @@
 //! Wipes what people wrote once it was kept long enough, and hooks that were read.
 
 use diesel::sql_types::Timestamptz;
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::social::{conversations::KEEP_TEXT, replies::KEEP_HOOKS};
 use time::OffsetDateTime;
+
+use crate::database::query::RunQueryDsl;
 
 statement!(
     WipeMessages(before: OffsetDateTime => Timestamptz) -> () = "

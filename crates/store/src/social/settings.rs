@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bool, Jsonb, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     audit::Entry,
@@ -25,6 +25,7 @@ use crate::{
     accounts::lock,
     database::{
         error::{Failure, corrupt, parse},
+        query::RunQueryDsl,
         transact::Rollback,
     },
     people::audit,

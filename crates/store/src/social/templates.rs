@@ -9,7 +9,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError, TemplateId,
     audit::Entry,
@@ -30,6 +30,7 @@ use crate::{
     database::{
         error::{Failure, corrupt, parse},
         idempotency::{self, WriteError},
+        query::RunQueryDsl,
         transact::Rollback,
     },
     people::audit,

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bool, Bytea, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     RunId, StoreError,
     ai::{LEASE_SECONDS, Outcome, RequestError, RunClaim, Usage},
@@ -28,6 +28,7 @@ use crate::{
     database::{
         error::{Failure, corrupt},
         idempotency::WriteError,
+        query::RunQueryDsl,
         statement::Scalar,
     },
     schema::social_votes as votes,

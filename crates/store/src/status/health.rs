@@ -13,7 +13,7 @@ use diesel::{
     prelude::*,
     sql_types::{Bool, Integer, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     StoreError,
     health::{Health, Migration, Requirement, Schema},
@@ -23,6 +23,7 @@ use crate::{
     MIGRATIONS, Store,
     database::{
         error::{Failure, parse},
+        query::RunQueryDsl,
         statement::Scalar,
     },
     schema::schema_requirements as requirements,

@@ -4,7 +4,7 @@ mod advance;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     IncidentId, StoreError,
     incidents::{Change, ChangeError, Incident, IncidentStore, MOST, NewIncident, Update},
@@ -16,6 +16,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse, store_error},
+        query::RunQueryDsl,
         transact::Rollback,
     },
     schema::{incident_updates as updates, incidents},

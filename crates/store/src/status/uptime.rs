@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     StoreError,
     uptime::{Minute, Probe, ProbeStore, RETENTION_DAYS, Tally},
@@ -15,7 +15,10 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{
     Store,
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     schema::status_probes as probes,
 };
 

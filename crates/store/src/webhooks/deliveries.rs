@@ -17,7 +17,6 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Nullable, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError, SubscriptionId,
     webhooks::{
@@ -31,7 +30,11 @@ use time::OffsetDateTime;
 pub use listen::forward_due;
 pub use prune::Pruned;
 
-use crate::{Store, database::error::Failure, schema::webhook_subscriptions};
+use crate::{
+    Store,
+    database::{error::Failure, query::RunQueryDsl},
+    schema::webhook_subscriptions,
+};
 
 /// Deliveries that one look for due ones reads: some millions, not yet vacuumed, take longer than a statement may.
 const LOOK: i64 = 50_000;

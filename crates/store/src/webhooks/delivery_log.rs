@@ -8,7 +8,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
     audit::Entry,
@@ -30,8 +30,11 @@ use uuid::Uuid;
 
 use crate::{
     Store,
-    database::error::{Failure, corrupt, parse},
-    database::idempotency::{self, WriteError},
+    database::{
+        error::{Failure, corrupt, parse},
+        idempotency::{self, WriteError},
+        query::RunQueryDsl,
+    },
     people::audit,
     schema::{deliveries, events, webhook_subscriptions},
     webhooks::deliveries::lease::{LeasedRow, leased},

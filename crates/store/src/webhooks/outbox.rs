@@ -5,7 +5,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Bytea, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     events::{Event, EventKind, Outbox},
@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
 };
 
 /// The channel on which subscriptions with something due are named, as `account:subscription,subscription`.

@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ReplayId, StoreError, SubscriptionId,
     audit::Entry,
@@ -23,8 +23,11 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::lock,
-    database::error::{Failure, corrupt, parse},
-    database::idempotency::{self, WriteError},
+    database::{
+        error::{Failure, corrupt, parse},
+        idempotency::{self, WriteError},
+        query::RunQueryDsl,
+    },
     people::audit,
     schema::{deliveries, webhook_replays as replays},
     webhooks::deliveries::receiver,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::{dsl::sql, prelude::*, sql_types::Bytea, sql_types::Nullable};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError, SubscriptionId,
     audit::Entry,
@@ -17,8 +17,11 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, corrupt},
-    database::idempotency::{self, WriteError},
+    database::{
+        error::{Failure, corrupt},
+        idempotency::{self, WriteError},
+        query::RunQueryDsl,
+    },
     people::audit,
     schema::webhook_subscriptions as subscriptions,
     webhooks::{

@@ -62,7 +62,7 @@ impl Uses {
         let (hashes, ats) = noted.iter().map(|(hash, at)| (hash.0.to_vec(), *at)).unzip();
         let write = Write { hashes, ats };
         // Not imported: its methods would hide those of the atomic.
-        let execute = <Write as diesel_async::RunQueryDsl<_>>::execute;
+        let execute = <Write as crate::database::query::RunQueryDsl>::execute;
         let written = store.run::<_, Failure>(async |connection| Ok(execute(write.clone(), connection).await?)).await;
         if written.is_err() {
             let mut waiting = self.lock();

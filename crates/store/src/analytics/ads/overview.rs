@@ -1,7 +1,7 @@
 //! What is said of the advertising of a window beside its rows.
 
 use diesel::sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
     ads::{Coverage, Overview, Paired, Query, Sums},
@@ -9,7 +9,10 @@ use domain::{
 use rust_decimal::Decimal;
 use time::Date;
 
-use crate::database::error::{Failure, parse};
+use crate::database::{
+    error::{Failure, parse},
+    query::RunQueryDsl,
+};
 
 statement!(
     /// Sums over what has a rate; and whether anything has none.

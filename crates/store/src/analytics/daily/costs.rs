@@ -6,7 +6,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
     accounts::Platform,
@@ -17,7 +17,7 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use super::Bounds;
-use crate::analytics::profit;
+use crate::{analytics::profit, database::query::RunQueryDsl};
 
 /// Days whose facts are held at a time.
 const AT_ONCE: usize = 366;

@@ -4,12 +4,12 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Date as SqlDate, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::AccountId;
 use time::{Date, OffsetDateTime};
 
 use super::Bounds;
-use crate::database::statement::Scalar;
+use crate::database::{query::RunQueryDsl, statement::Scalar};
 
 statement!(
     /// Who was a customer of these days.

@@ -7,12 +7,15 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Date as SqlDate, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{AccountId, zone::Zone};
 use time::{Date, Duration, OffsetDateTime};
 
 use super::definitions::DEFINITIONS;
-use crate::{database::statement::Scalar, schema::roll_ups};
+use crate::{
+    database::{query::RunQueryDsl, statement::Scalar},
+    schema::roll_ups,
+};
 
 /// Tracking events are looked at again for this long: an event is stamped before its transaction is visible.
 const EVENT_OVERLAP: Duration = Duration::HOUR;

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Jsonb, Nullable, Text, Timestamptz};
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     anomalies::{AnomalyWriter, Cause, Detected, Finding},
@@ -15,7 +14,7 @@ use serde_json::Value;
 use time::{Date, OffsetDateTime};
 
 use super::{metric_days, stories};
-use crate::{Store, webhooks::outbox::emit};
+use crate::{Store, database::query::RunQueryDsl, webhooks::outbox::emit};
 
 statement!(
     /// A stock that was told holds until the next is.

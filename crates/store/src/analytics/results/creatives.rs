@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     creatives::{CreativeDay, CreativeSource, CreativeWriter, Judged, Record, Status, Verdicts},
@@ -18,7 +18,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     webhooks::outbox,
 };
 

@@ -7,7 +7,6 @@ use diesel::{
     row::Row,
     sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, CustomerId, StoreError,
     customer_metrics::{CustomerMetricsStore, Days, KnownCustomer, Metrics, Purchases},
@@ -20,6 +19,7 @@ use crate::{
     Store,
     database::{
         decode::{Amount, InOrder, Named},
+        query::RunQueryDsl,
         statement,
     },
 };

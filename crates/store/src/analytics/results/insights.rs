@@ -9,7 +9,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Binary, Bool, Double, Jsonb, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     ai::Ending,
@@ -24,7 +24,7 @@ use super::changed;
 use crate::{
     Store,
     ai::end_run,
-    database::{error::parse, statement::Scalar},
+    database::{error::parse, query::RunQueryDsl, statement::Scalar},
 };
 
 statement!(

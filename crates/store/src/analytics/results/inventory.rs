@@ -7,7 +7,6 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     events::{Amount, Day, Event, InventoryLowStock},
@@ -17,7 +16,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, schema::inventory_items, webhooks::outbox::emit};
+use crate::{Store, database::query::RunQueryDsl, schema::inventory_items, webhooks::outbox::emit};
 
 statement!(
     Upsert(

@@ -4,7 +4,7 @@ use diesel::{
     QueryResult,
     sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Nullable, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
     metric_days::{Expected, MetricDay},
@@ -13,7 +13,7 @@ use domain::{
 use time::{Date, Duration};
 
 use super::changed;
-use crate::database::statement::Scalar;
+use crate::database::{query::RunQueryDsl, statement::Scalar};
 
 /// Days that are kept, today left out: as many as can be asked for.
 const KEPT_DAYS: i64 = 365;

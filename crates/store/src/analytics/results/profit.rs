@@ -5,7 +5,6 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bool, Date as SqlDate, Numeric, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     jobs::{Claim, WriteOutcome},
@@ -15,7 +14,11 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use super::changed;
-use crate::{Store, database::statement::Scalar, schema::profit_snapshots};
+use crate::{
+    Store,
+    database::{query::RunQueryDsl, statement::Scalar},
+    schema::profit_snapshots,
+};
 
 statement!(
     Upsert(

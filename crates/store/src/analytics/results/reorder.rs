@@ -8,7 +8,6 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Jsonb, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, ProductId, StoreError,
     jobs::{Claim, WriteOutcome},
@@ -20,7 +19,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     schema::reorder_suggestions,
 };
 

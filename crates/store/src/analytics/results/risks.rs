@@ -4,7 +4,6 @@ mod source;
 
 use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Jsonb, Nullable, Numeric, Text, Timestamptz};
-use diesel_async::RunQueryDsl;
 use domain::{
     StoreError,
     jobs::{Claim, WriteOutcome},
@@ -14,7 +13,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::Store;
+use crate::{Store, database::query::RunQueryDsl};
 
 statement!(
     /// A risk that is known keeps its row and `detected_at`.

@@ -7,7 +7,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Bool, Date as SqlDate, Jsonb, Text},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, AnomalyId, StoreError, StoryId,
     anomalies::Finding,
@@ -21,6 +21,7 @@ use time::Date;
 use super::changed;
 use crate::database::{
     error::{corrupt, parse},
+    query::RunQueryDsl,
     statement::Scalar,
 };
 

@@ -4,7 +4,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bytea, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ConversationId, StoreError, TemplateId,
     idempotency::{IdempotencyKey, Idempotent},
@@ -23,6 +23,7 @@ use crate::{
     database::{
         error::parse,
         idempotency::{self, WriteError},
+        query::RunQueryDsl,
     },
     people::audit,
     schema::conversations,

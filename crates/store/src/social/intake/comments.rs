@@ -4,7 +4,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
     social::{
@@ -17,7 +17,7 @@ use domain::{
 use time::OffsetDateTime;
 
 use crate::{
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     schema::{conversation_messages as messages, conversations, customer_handles, social_posts},
 };
 

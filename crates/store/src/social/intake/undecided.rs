@@ -4,7 +4,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bool, Bytea, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ConversationId, MessageId, TemplateId,
     social::{
@@ -16,7 +16,10 @@ use domain::{
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    database::error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        query::RunQueryDsl,
+    },
     social::{settings, templates},
 };
 

@@ -1,7 +1,7 @@
 //! Goes through the minutes that are over, and opens, moves and ends incidents.
 
 use diesel::{prelude::*, sql_types::Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     StoreError,
     incidents::{
@@ -17,7 +17,7 @@ use time::{Duration, OffsetDateTime};
 use super::{IncidentRow, insert, write};
 use crate::{
     Store,
-    database::{error::Failure, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     schema::{incident_watches as watches, incidents},
     status::uptime,
 };

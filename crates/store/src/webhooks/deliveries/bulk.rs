@@ -5,12 +5,16 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bool, Nullable, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{StoreError, webhooks::delivery::Receiver};
 use time::OffsetDateTime;
 
 use super::receiver;
-use crate::{Store, database::error::Failure, webhooks::replays};
+use crate::{
+    Store,
+    database::{error::Failure, query::RunQueryDsl},
+    webhooks::replays,
+};
 
 /// Held deliveries that one step moves.
 const STEP: i64 = 1_000;

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use diesel::sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
-use diesel_async::RunQueryDsl;
 use domain::{
     DeliveryId, EventId, StoreError,
     webhooks::delivery::{Capacity, Lease, Leased},
@@ -17,6 +16,7 @@ use crate::{
     database::{
         citus::Part,
         error::{Failure, corrupt},
+        query::RunQueryDsl,
     },
 };
 

@@ -5,13 +5,12 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Nullable, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
 use domain::{AccountId, StoreError};
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::{citus::Part, error::Failure},
+    database::{citus::Part, error::Failure, query::RunQueryDsl},
     schema::webhook_replays as replays,
 };
 

@@ -6,7 +6,7 @@ use diesel::{
     Insertable,
     sql_types::{Array, BigInt, Bool, Bytea, Date as SqlDate, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncConnection, AsyncPgConnection};
 use domain::{
     StoreError,
     webhooks::{
@@ -25,6 +25,7 @@ use crate::{
     database::{
         citus::Part,
         error::{Failure, corrupt},
+        query::RunQueryDsl,
     },
     schema::delivery_attempts,
 };

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Binary, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     insights::{
@@ -26,7 +26,10 @@ use super::{
 };
 use crate::{
     Store,
-    database::error::{corrupt, parse},
+    database::{
+        error::{corrupt, parse},
+        query::RunQueryDsl,
+    },
     integrations::{self, IntegrationRow},
     schema::{inventory_items, reorder_suggestions},
 };

@@ -5,7 +5,7 @@ use diesel::{
     QueryResult,
     sql_types::{BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
     credits::runway::USE_DAYS,
@@ -17,7 +17,10 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::{Store, database::error::parse};
+use crate::{
+    Store,
+    database::{error::parse, query::RunQueryDsl},
+};
 
 /// Days that revenue is looked at, and those that a regular customer's is.
 const DAYS: i64 = 90;
