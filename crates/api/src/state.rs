@@ -103,6 +103,8 @@ pub struct State {
     /// Where results as of past days are.
     pub as_of: Arc<dyn AsOfStore>,
     pub alerts: Arc<dyn AlertStore>,
+    /// First answers to what is sent again.
+    pub answers: Arc<dyn AnswerStore>,
     pub conversations: Arc<dyn ConversationStore>,
     pub reply_templates: Arc<dyn TemplateStore>,
     pub social_settings: Arc<dyn SettingsStore>,
@@ -232,6 +234,7 @@ impl State {
             creatives: store.clone(),
             as_of: store.clone(),
             alerts: store.clone(),
+            answers: store.clone(),
             conversations: store.clone(),
             reply_templates: store.clone(),
             social_settings: store.clone(),

@@ -54,8 +54,8 @@ pub enum IdempotencyError {
     Store(#[from] StoreError),
 }
 
-/// Answers to writes that have an effect on another system, which no transaction of ours can hold: the key is claimed before
-/// it, and the answer recorded after it.
+/// Answers under idempotency keys. A write that has an effect on another system, which no transaction of ours can hold, claims
+/// its key before it, and records the answer after it.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AnswerStore: Send + Sync {
@@ -78,6 +78,17 @@ pub trait AnswerStore: Send + Sync {
         answer: Value,
         now: OffsetDateTime,
     ) -> Result<(), StoreError>;
+    /// Keeps the body of the first answer beside what the write recorded under the key: what was written may change
+    /// before the request is sent again.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    async fn keep(&self, account: AccountId, key: &IdempotencyKey, body: &str) -> Result<(), StoreError>;
+    /// The body that was kept under the key; `None` where the process ended between the write and that.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    async fn kept(&self, account: AccountId, key: &IdempotencyKey) -> Result<Option<String>, StoreError>;
     /// Gives the claim up: the write was refused, and may be tried again.
     async fn failed(&self, account: AccountId, key: &IdempotencyKey) -> Result<(), StoreError>;
 }

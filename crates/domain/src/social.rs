@@ -58,6 +58,11 @@ impl Channel {
         !matches!(self, Self::Mercadolibre)
     }
 
+    /// Whether no two profiles have the same handle. On Facebook it is a name.
+    pub const fn has_unique_handles(self) -> bool {
+        !matches!(self, Self::Facebook)
+    }
+
     /// Whether a comment has one answer at most, whoever writes it.
     pub const fn takes_one_answer(self) -> bool {
         matches!(self, Self::Mercadolibre)

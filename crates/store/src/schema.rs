@@ -1555,6 +1555,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    social_removals (account_id, channel, comment_id) {
+        account_id -> BigInt,
+        channel -> Text,
+        comment_id -> Text,
+        is_deleted -> Bool,
+        told_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     social_votes (account_id, channel, comment_id) {
         account_id -> BigInt,
         channel -> Text,

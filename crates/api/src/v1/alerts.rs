@@ -14,7 +14,7 @@ use crate::{
     query::{NoParams, Paging, Query},
     respond::{List, Reply},
     state::State,
-    write::{detached, written},
+    write::{FirstAnswer, detached, written_once},
 };
 
 /// The alert rules.
@@ -50,8 +50,9 @@ pub async fn create(
     let (request, idempotency, warnings) = body.into_parts(query.warnings);
     let (terms, active) = request.terms()?;
     let account = caller.account();
+    let first = FirstAnswer { answers: state.answers.clone(), account, key: idempotency.clone() };
     let work = async move { state.alerts.create(account, terms, active, idempotency, None, (state.clock)()).await };
-    written(work, |rule| OneBody::new(rule, warnings)).await
+    written_once(first, work, |rule| OneBody::new(rule, warnings)).await
 }
 
 /// The answer about a rule that is not there.

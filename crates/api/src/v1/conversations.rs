@@ -26,7 +26,7 @@ use crate::{
     query::{Limit, NoParams, Query},
     respond::Reply,
     state::State,
-    write::{detached, written},
+    write::{FirstAnswer, detached, written_once},
 };
 
 /// What else a list may come with.
@@ -272,8 +272,9 @@ pub async fn reply(
     let (reply, key, warnings) = body.into_parts(query.warnings);
     let (account, id, act) = (caller.account(), id(&request)?, reply.act()?);
     let actor = format!("key {}", caller.key()?.id);
+    let first = FirstAnswer { answers: state.answers.clone(), account, key: key.clone() };
     let work = async move { state.conversations.act(account, id, act, actor.into(), key, (state.clock)()).await };
-    written(work, |conversation| OneBody::new(conversation, warnings)).await
+    written_once(first, work, |conversation| OneBody::new(conversation, warnings)).await
 }
 
 /// Judge what the bot decided.

@@ -27,7 +27,7 @@ use crate::{
     query::{Limit, NoParams, Paging, Query},
     respond::{List, Reply},
     state::State,
-    write::{detached, written},
+    write::{FirstAnswer, detached, written_once},
 };
 
 /// Which templates to list.
@@ -219,8 +219,9 @@ pub async fn create(
     let (request, key, warnings) = body.into_parts(query.warnings);
     let CreateRequest { name, category, language, variations } = request;
     let (account, new) = (caller.account(), NewTemplate { name, category, language, variations });
+    let first = FirstAnswer { answers: state.answers.clone(), account, key: key.clone() };
     let work = async move { state.reply_templates.create(account, new, None, key, (state.clock)()).await };
-    written(work, |template| OneBody::new(template, warnings)).await
+    written_once(first, work, |template| OneBody::new(template, warnings)).await
 }
 
 /// Change, approve or retire a template of answers.

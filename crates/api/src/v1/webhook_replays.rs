@@ -19,7 +19,7 @@ use crate::{
     query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
-    write::{detached, written},
+    write::{FirstAnswer, detached, written_once},
 };
 
 /// Which deliveries to send again.
@@ -133,13 +133,14 @@ pub async fn start(
         let total = total.ok_or(ApiError::new(Code::WebhookNotFound))?;
         return Reply::done(&ReplayBody::counted(&selection, total, warnings));
     }
+    let first = FirstAnswer { answers: state.answers.clone(), account, key: idempotency.clone() };
     let work = async move {
         let State { webhook_settings, replays, .. } = &**state;
         let started =
             replays::start(&**webhook_settings, &**replays, account, selection, idempotency, None, now).await?;
         started.ok_or(ApiError::new(Code::WebhookNotFound))
     };
-    written(work, |replay| ReplayBody::of(&replay, warnings)).await
+    written_once(first, work, move |replay| ReplayBody::of(&replay, warnings)).await
 }
 
 impl From<StartError> for ApiError {

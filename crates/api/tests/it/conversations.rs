@@ -9,7 +9,7 @@ use domain::{
     page::Page,
     social::{
         Author, Category, Channel, Direction, Gate, Handling, Mode, Reason, ReplyState, Status, Tongue,
-        channels::{Batch, HookRefused, SocialInbox},
+        channels::{HookRefused, SocialInbox, Told},
         conversations::{
             Act, ActError, ChangeError, Conversation, LastMessage, Listing, MockConversationStore, Post, Reply, Summary,
         },
@@ -420,8 +420,8 @@ impl SocialInbox for App {
             None => Err(HookRefused::Unsigned),
         }
     }
-    fn parse(&self, _: &[u8]) -> Vec<Batch> {
-        Vec::new()
+    fn parse(&self, _: &[u8]) -> Told {
+        Told::default()
     }
 }
 

@@ -234,6 +234,7 @@ pub fn state() -> State {
         creatives: Arc::new(MockCreativeStore::new()),
         as_of: Arc::new(MockAsOfStore::new()),
         alerts: Arc::new(MockAlertStore::new()),
+        answers: Arc::new(no_answers()),
         conversations: Arc::new(MockConversationStore::new()),
         reply_templates: Arc::new(MockTemplateStore::new()),
         social_settings: Arc::new(MockSettingsStore::new()),
@@ -279,6 +280,14 @@ pub fn integration(id: i64) -> Integration {
         owner_of: vec![Fact::Stock],
         revoke_reason: None,
     }
+}
+
+/// Keeps no answer.
+fn no_answers() -> MockAnswerStore {
+    let mut answers = MockAnswerStore::new();
+    answers.expect_keep().returning(|_, _, _| Ok(()));
+    answers.expect_kept().returning(|_, _| Ok(None));
+    answers
 }
 
 /// No platform, and ports of which none answers.

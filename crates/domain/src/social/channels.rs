@@ -18,13 +18,25 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Whether a comment is the profile's own: by its numbers first, by its handle where the network tells no number.
+    /// Whether a comment is the profile's own: by its numbers, and by its handle where the network tells no number or no two
+    /// profiles have the same handle, as a network may know a profile by numbers that it never told.
     pub fn is_own(&self, author_id: Option<&str>, username: Option<&str>) -> bool {
-        match author_id {
-            Some(id) => id == self.external_id || self.app_scoped_id.as_deref() == Some(id),
-            None => self.handle.is_some() && self.handle.as_deref() == username,
-        }
+        let numbers = (self.external_id.as_str(), self.app_scoped_id.as_deref());
+        is_own(self.channel, numbers, self.handle.as_deref(), author_id, username)
     }
+}
+
+/// [`Profile::is_own`] of a profile with such numbers and such a handle.
+pub(super) fn is_own(
+    channel: Channel,
+    (external_id, app_scoped_id): (&str, Option<&str>),
+    handle: Option<&str>,
+    author_id: Option<&str>,
+    username: Option<&str>,
+) -> bool {
+    let is_number = author_id.is_some_and(|id| id == external_id || app_scoped_id == Some(id));
+    let is_handle = handle.zip(username).is_some_and(|(handle, username)| handle.eq_ignore_ascii_case(username));
+    is_number || is_handle && (author_id.is_none() || channel.has_unique_handles())
 }
 
 /// A comment as a network tells it.
@@ -52,6 +64,8 @@ pub enum Change {
     /// Deleted, by its identifier.
     Removed(String),
     Hidden(String),
+    /// Hidden no longer.
+    Shown(String),
 }
 
 /// Changes under one profile.
@@ -61,6 +75,14 @@ pub struct Batch {
     /// The profile's number.
     pub profile: String,
     pub changes: Vec<Change>,
+}
+
+/// What a hook tells of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Told {
+    pub batches: Vec<Batch>,
+    /// How many of its parts cannot be read.
+    pub unread: u64,
 }
 
 /// Why a hook is not taken.
@@ -81,8 +103,8 @@ pub trait SocialInbox: Send + Sync {
     /// # Errors
     /// [`HookRefused`].
     fn verify(&self, body: &[u8], signature: Option<&str>) -> Result<(), HookRefused>;
-    /// The changes that a hook tells of; what it does not know is left out.
-    fn parse(&self, body: &[u8]) -> Vec<Batch>;
+    /// The changes that a hook tells of; those of other things than comments are left out.
+    fn parse(&self, body: &[u8]) -> Told;
 }
 
 /// Why a call to a network failed. Texts hold no token, address or text of a person.

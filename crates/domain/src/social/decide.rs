@@ -5,7 +5,7 @@ use time::{Duration, OffsetDateTime};
 use super::{
     Category, Channel, Classified, Handling, Mode, Reason, Tongue,
     settings::Settings,
-    templates::{Approved, render, turn, usable_on},
+    templates::{Approved, sayable, turn},
     votes::{MAX_VOTE_CHARS, VOTE_WITHIN, Vote, candidates},
 };
 use crate::{ConversationId, TemplateId, zone::Zone};
@@ -243,21 +243,26 @@ fn choose(situation: &Situation<'_>) -> Option<Choice> {
     filled(situation, templates.get(turn(thread.conversation, templates.len()))?)
 }
 
-/// The templates in the comment's language that have a variation for the channel.
+/// The templates in the comment's language that have something to say there.
 fn fitting<'a>(situation: &Situation<'a>) -> Vec<&'a Approved> {
     let language = situation.classified.language.unwrap_or(situation.language);
-    let fits = |template: &&Approved| {
-        template.language == language && !usable_on(situation.channel, &template.variations).is_empty()
-    };
+    let fits = |template: &&Approved| template.language == language && !said(situation, template).is_empty();
     situation.templates.iter().filter(fits).collect()
 }
 
 /// A template as an answer to the comment.
 fn filled(situation: &Situation<'_>, template: &Approved) -> Option<Choice> {
-    let variations = usable_on(situation.channel, &template.variations);
-    let variation = variations.get(turn(situation.thread.conversation, variations.len()))?;
-    let message = render(variation, situation.username, &situation.settings.links)?;
-    Some(Choice { template: template.id, version: template.version, message })
+    let mut said = said(situation, template);
+    let turn = turn(situation.thread.conversation, said.len());
+    (turn < said.len()).then(|| Choice {
+        template: template.id,
+        version: template.version,
+        message: said.swap_remove(turn),
+    })
+}
+
+fn said(situation: &Situation<'_>, template: &Approved) -> Vec<String> {
+    sayable(situation.channel, &template.variations, situation.username, &situation.settings.links)
 }
 
 #[cfg(test)]

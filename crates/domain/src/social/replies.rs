@@ -8,7 +8,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::{
     Author, Channel, Classified, Decision, Reason, Sent, Thread,
-    channels::Change,
+    channels::{self, Change},
     settings::Settings,
     templates::Approved,
     votes::{Counted, Earlier},
@@ -60,6 +60,12 @@ pub struct SocialAccount {
 }
 
 impl SocialAccount {
+    /// As [`Profile::is_own`](super::channels::Profile::is_own).
+    pub fn is_own(&self, author_id: Option<&str>, username: Option<&str>) -> bool {
+        let numbers = (self.external_id.as_str(), self.app_scoped_id.as_deref());
+        channels::is_own(self.channel, numbers, self.handle.as_deref(), author_id, username)
+    }
+
     /// Until when the network wants no calls, if it is not over at `now`.
     pub fn waits_until(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
         self.blocked_until.filter(|until| *until > now)

@@ -182,7 +182,7 @@ fn check_links(links: &Links) -> Result<(), InvalidSettings> {
     }
     for host in own_hosts {
         let is_canonical = url::Url::parse(&format!("https://{host}/")).is_ok_and(|url| url.domain() == Some(host));
-        if !is_canonical || host.chars().count() > 253 || !host.contains('.') {
+        if !is_canonical || host.len() > 253 || !host.contains('.') || !host.split('.').all(is_label) {
             return Err(invalid("own_hosts", "must hold host names in small letters, such as shop.example.com"));
         }
     }
@@ -195,6 +195,14 @@ fn check_links(links: &Links) -> Result<(), InvalidSettings> {
         return Err(invalid("link", "must be an https address of at most 500 characters on one of `own_hosts`"));
     }
     Ok(())
+}
+
+/// Whether it can be a part of a host name (RFC 1123, section 2.1).
+fn is_label(label: &str) -> bool {
+    (1..=63).contains(&label.len())
+        && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && !label.starts_with('-')
+        && !label.ends_with('-')
 }
 
 /// Why settings were not changed.
@@ -265,6 +273,10 @@ mod tests {
         assert!(late.is_open(&Zone::utc(), now) && !late.is_open(&Zone::utc(), datetime!(2026-11-21 00:00 UTC)));
     }
 
+    fn hosts(host: &str) -> Settings {
+        Settings { links: Links { own_hosts: vec![host.into()], link: None }, ..Settings::default() }
+    }
+
     #[rstest]
     #[case("threshold", Settings { threshold: dec!(0.4999), ..Settings::default() })]
     #[case("threshold", Settings { threshold: dec!(1.0001), ..Settings::default() })]
@@ -277,6 +289,14 @@ mod tests {
     #[case("own_hosts", Settings { links: Links { own_hosts: vec!["Shop.example.com".into()], link: None }, ..Settings::default() })]
     #[case("own_hosts", Settings { links: Links { own_hosts: vec!["127.0.0.1".into()], link: None }, ..Settings::default() })]
     #[case("own_hosts", Settings { links: Links { own_hosts: vec!["a.b/c".into()], link: None }, ..Settings::default() })]
+    #[case("own_hosts", hosts("*.example.com"))]
+    #[case("own_hosts", hosts(".example.com"))]
+    #[case("own_hosts", hosts("a..com"))]
+    #[case("own_hosts", hosts("$.com"))]
+    #[case("own_hosts", hosts("-a.com"))]
+    #[case("own_hosts", hosts("example.com."))]
+    #[case("own_hosts", hosts("tienda.рф"))]
+    #[case("link", Settings { links: Links { own_hosts: vec!["example.com".into()], link: Some(r"https://example.com\\@evil.example/".into()) }, ..Settings::default() })]
     #[case("link", Settings { links: Links { own_hosts: vec![], link: Some("https://a.example/".into()) }, ..Settings::default() })]
     #[case("business_hours", Settings { business_hours: vec![Hours { day: Weekday::Monday, from: time!(10:00), to: time!(09:00) }], ..Settings::default() })]
     fn what_cannot_be_is_named(#[case] field: &str, #[case] settings: Settings) {

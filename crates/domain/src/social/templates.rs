@@ -2,8 +2,11 @@
 //!
 //! Versions never change: a change makes a new draft version, and the approved one serves on until the draft is approved.
 
+use std::net::Ipv4Addr;
+
 use async_trait::async_trait;
 use time::OffsetDateTime;
+use unicode_normalization::UnicodeNormalization;
 use url::Url;
 
 use super::{Category, Channel, Tongue};
@@ -151,34 +154,71 @@ fn check(variation: &str, links: &Links) -> Result<(), VariationRefused> {
     if plain.contains(['{', '}']) {
         return Err(VariationRefused::Placeholder);
     }
-    let is_address = |word: &&str| word.contains("://") || word.to_lowercase().starts_with("www.");
-    let (addresses, words): (Vec<&str>, Vec<&str>) = plain.split_whitespace().partition(is_address);
-    if !addresses.iter().all(|address| is_own(address, &links.own_hosts)) || words.iter().any(|word| is_host(word)) {
+    if plain.split_whitespace().any(|word| leads_away(word, &links.own_hosts)) {
         return Err(VariationRefused::ForeignLink);
     }
+    let words: Vec<String> =
+        plain.split_whitespace().map(compatible).filter(|word| !is_address(word) && !is_host(word)).collect();
     let words = words.join(" ");
-    if words.contains(['@', '＠']) {
+    if words.contains('@') {
         return Err(VariationRefused::Mention);
     }
     if states_a_figure(&words) { Err(VariationRefused::Figure) } else { Ok(()) }
 }
 
-/// Whether an address is https and its host one of the account's. Punctuation at its end belongs to the sentence.
-pub fn is_own(address: &str, own_hosts: &[String]) -> bool {
-    let address = address.trim_matches(|c: char| ".,;:!?()\"'".contains(c));
-    let Ok(url) = Url::parse(address) else { return false };
-    let is_plain =
-        url.scheme() == "https" && url.username().is_empty() && url.password().is_none() && url.port().is_none();
-    is_plain && url.host_str().is_some_and(|host| own_hosts.iter().any(|own| own == host))
+/// A text as people and platforms read it: compatible characters as one (NFKC, Unicode Standard Annex 15), dots as host names may
+/// be written with (UTS 46), without characters that are not shown.
+fn compatible(text: &str) -> String {
+    let is_shown =
+        |c: &char| !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}');
+    text.nfkc().filter(is_shown).map(|c| if c == '。' { '.' } else { c }).collect()
 }
 
-/// Whether a word is a host name without a scheme, which platforms turn into a link all the same.
+/// Whether a word leads anywhere but to the account's own hosts.
+fn leads_away(word: &str, own_hosts: &[String]) -> bool {
+    let read = compatible(word);
+    if is_address(&read) { !is_own(word, own_hosts) } else { is_host(&read) }
+}
+
+/// Whether a word is an address, as opposed to a bare host.
+fn is_address(word: &str) -> bool {
+    let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '/');
+    word.contains("://") || word.starts_with("//") || word.to_lowercase().starts_with("www.")
+}
+
+/// Whether an address is https and its host one of the account's, to whoever reads it: the host stands there as it is set, so
+/// that no two readers disagree about where it ends. Punctuation around it belongs to the sentence.
+pub fn is_own(address: &str, own_hosts: &[String]) -> bool {
+    let address = address.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let address = address.trim_end_matches(|c: char| ".,;:!?()\"'»”…".contains(c));
+    let Some(rest) = address.strip_prefix("https://") else { return false };
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c)).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    own_hosts.iter().any(|own| own == host)
+        && (path.is_empty() || path.starts_with(['/', '?', '#']))
+        && !path.contains("://")
+        && !path.contains('\\')
+        && Url::parse(address).is_ok_and(|url| url.host_str() == Some(host))
+}
+
+/// Whether a word holds a host without a scheme, which platforms turn into a link all the same: a name with letters after its
+/// last dot, or an address of IPv4.
 fn is_host(word: &str) -> bool {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let host = word.split_once('/').map_or(word, |(host, _)| host);
-    host.rsplit_once('.').is_some_and(|(name, end)| {
-        end.len() >= 2 && end.chars().all(|c| c.is_ascii_alphabetic()) && name.chars().any(char::is_alphanumeric)
+    let parts = word.split(|c: char| !c.is_alphanumeric() && !is_mark(c) && !"-._".contains(c));
+    parts.map(|part| part.trim_matches(|c: char| !c.is_alphanumeric())).any(|part| {
+        part.eq_ignore_ascii_case("localhost")
+            || part.parse::<Ipv4Addr>().is_ok()
+            || part.rsplit_once('.').is_some_and(|(name, end)| {
+                let is_name = name.ends_with(|c: char| c.is_alphanumeric() || is_mark(c) || c == '-');
+                let is_end = end.starts_with("xn--") || end.chars().all(|c| c.is_alphabetic() || is_mark(c));
+                is_name && is_end && end.chars().count() >= 2
+            })
     })
+}
+
+/// Whether a character is written onto the letter before it, as the vowels of Hindi are.
+fn is_mark(c: char) -> bool {
+    unicode_normalization::char::is_combining_mark(c)
 }
 
 /// Digits of a telephone number, at least.
@@ -187,15 +227,15 @@ const PHONE_DIGITS: usize = 8;
 /// Whether a text says how to reach somebody elsewhere: by a link, a host name, a mail address, a handle or a telephone
 /// number. What is in doubt counts as one.
 pub fn has_contact(text: &str) -> bool {
-    let is_address = |word: &str| word.contains("://") || word.to_lowercase().starts_with("www.") || is_host(word);
-    text.contains(['@', '＠']) || text.split_whitespace().any(is_address) || has_phone(text)
+    let read = compatible(text);
+    read.contains('@') || read.split_whitespace().any(|word| is_address(word) || is_host(word)) || has_phone(&read)
 }
 
 /// Digits in groups with one of `-`, `.`, a space or parentheses between them, one group longer than sizes are.
 fn has_phone(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_digit() || " -.()".contains(c);
+    let is_part = |c: char| c.is_numeric() || " -.()".contains(c);
     text.split(|c| !is_part(c)).any(|run| {
-        let groups = run.split(|c: char| !c.is_ascii_digit()).map(str::len);
+        let groups = run.split(|c: char| !c.is_numeric()).map(|group| group.chars().count());
         let (digits, longest) = groups.fold((0, 0), |(sum, longest), length| (sum + length, longest.max(length)));
         digits >= PHONE_DIGITS && longest >= 4
     })
@@ -240,20 +280,26 @@ const COUNTED: [&str; 20] = [
 ];
 
 fn states_a_figure(text: &str) -> bool {
-    if text.contains(['$', '€', '£', '%', '¥']) {
+    // `$`, the currency signs of Latin-1 and those of their own block.
+    if text.contains(|c| matches!(c, '$' | '%' | '‰' | '¢'..='¥' | '\u{20a0}'..='\u{20cf}')) {
         return true;
     }
     let words = super::classify::words(text);
     words.iter().enumerate().any(|(at, word)| {
-        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let is_number = word.starts_with(char::is_numeric);
         let around = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| words.get(at));
-        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        let unit = word.trim_start_matches(char::is_numeric);
         is_number
             && around
                 .map(String::as_str)
                 .chain([unit])
                 .any(|near| CURRENCIES.contains(&near) || COUNTED.contains(&near))
     })
+}
+
+/// What a template can say on a channel: its variations that may be used there and have what they need, as the answers they are.
+pub fn sayable(channel: Channel, variations: &[String], username: &str, links: &Links) -> Vec<String> {
+    usable_on(channel, variations).into_iter().filter_map(|variation| render(variation, username, links)).collect()
 }
 
 /// The text of an answer. `None` where it needs a link and the account has none.

@@ -5,7 +5,7 @@ use diesel::{
     dsl::sql,
     prelude::*,
     result::Error,
-    sql_types::{BigInt, Bool, Text},
+    sql_types::{BigInt, Bool, Nullable, Text},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -143,6 +143,24 @@ pub(crate) async fn finish(
 /// What stands in the place of an answer while the write goes on, with the second since when.
 const CLAIMED: &str = "claimed_at";
 
+statement!(
+    /// As text: jsonb would change the order of the fields.
+    Keep<'a>(account: i64 => BigInt, path: &'a str => Text, key: &'a str => Text, body: &'a str => Text) -> () = "
+    UPDATE idempotency_keys SET result = result || jsonb_build_object('body', $4)
+    WHERE account_id = $1 AND path = $2 AND key = $3"
+);
+
+statement!(
+    Kept<'a>(account: i64 => BigInt, path: &'a str => Text, key: &'a str => Text) -> KeptRow = "
+    SELECT result ->> 'body' AS body FROM idempotency_keys WHERE account_id = $1 AND path = $2 AND key = $3"
+);
+
+row!(
+    struct KeptRow {
+        body: Option<String> => Nullable<Text>,
+    }
+);
+
 #[async_trait]
 impl AnswerStore for Store {
     async fn claim(
@@ -176,6 +194,23 @@ impl AnswerStore for Store {
         self.run::<_, Failure>(async |connection| Ok(finish(connection, account, key, answer.clone(), now).await?))
             .await?;
         Ok(())
+    }
+
+    async fn keep(&self, account: AccountId, key: &IdempotencyKey, body: &str) -> Result<(), StoreError> {
+        let keep = Keep { account: account.0, path: &key.path, key: &key.key, body };
+        self.run::<_, Failure>(async |connection| {
+            keep.execute(connection).await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn kept(&self, account: AccountId, key: &IdempotencyKey) -> Result<Option<String>, StoreError> {
+        let kept = Kept { account: account.0, path: &key.path, key: &key.key };
+        let row: Option<KeptRow> =
+            self.run::<_, Failure>(async |connection| Ok(kept.get_result(connection).await.optional()?)).await?;
+        Ok(row.and_then(|KeptRow { body }| body))
     }
 
     async fn failed(&self, account: AccountId, key: &IdempotencyKey) -> Result<(), StoreError> {

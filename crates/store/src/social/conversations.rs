@@ -19,7 +19,7 @@ use domain::{
     idempotency::{IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
     social::{
-        Status,
+        Handling, Status,
         conversations::{
             Act, ActError, By, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
             Judgement, LISTED_MESSAGES, Listing, Message, Summary,
@@ -29,7 +29,7 @@ use domain::{
 use time::OffsetDateTime;
 
 use self::rows::{ConversationRow, MessageRow};
-use super::settings;
+use super::{intake::take_over, settings};
 use crate::{
     Store,
     accounts::lock,
@@ -319,6 +319,9 @@ async fn change_locked(
     }
     if let Some(handling) = change.handling {
         diesel::update(target).set(conversations::handling.eq(handling.as_str())).execute(connection).await?;
+    }
+    if change.handling == Some(Handling::Human) || status != Status::Open {
+        take_over(connection, account.0, id.0).await?;
     }
     diesel::update(target)
         .set((

@@ -3,7 +3,7 @@
 mod comments;
 mod undecided;
 
-pub(super) use comments::{NewMessage, insert};
+pub(super) use comments::{NewMessage, insert, take_over};
 pub(super) use undecided::{find, next_vote};
 
 use async_trait::async_trait;

@@ -22,10 +22,17 @@ statement!(
     DELETE FROM social_hooks WHERE received_at < $1"
 );
 
+statement!(
+    /// A hook that may still come is as old as those that are kept.
+    ForgetRemovals(before: OffsetDateTime => Timestamptz) -> () = "
+    DELETE FROM social_removals WHERE told_at < $1"
+);
+
 /// As of `now`. Of all accounts.
 pub(crate) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> diesel::QueryResult<()> {
     WipeMessages { before: now - KEEP_TEXT }.execute(connection).await?;
     WipeAnswers { before: now - KEEP_TEXT }.execute(connection).await?;
     ForgetHooks { before: now - KEEP_HOOKS }.execute(connection).await?;
+    ForgetRemovals { before: now - KEEP_HOOKS }.execute(connection).await?;
     Ok(())
 }

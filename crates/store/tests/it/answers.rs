@@ -52,3 +52,18 @@ async fn a_refused_write_and_one_of_a_dead_process_leave_the_key_free() {
     assert_eq!(claim(&db, account, 1, NOW + Duration::seconds(119)).await, Err("in progress".to_owned()));
     assert_eq!(claim(&db, account, 1, NOW + Duration::minutes(2)).await, Ok(None));
 }
+
+#[tokio::test]
+async fn a_body_is_kept_beside_what_was_recorded_letter_by_letter() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    for account in [mine, theirs] {
+        db.store.answered(account, &key(1), json!({ "id": 1 }), NOW).await.unwrap();
+    }
+    assert_eq!(db.store.kept(mine, &key(1)).await.unwrap(), None);
+    let body = r#"{"state":"reserved","id":1, "at":1.50}"#;
+    db.store.keep(mine, &key(1), body).await.unwrap();
+    assert_eq!(db.store.kept(mine, &key(1)).await.unwrap().as_deref(), Some(body));
+    assert_eq!(claim(&db, mine, 1, NOW).await.unwrap().unwrap()["id"], 1);
+    assert_eq!(db.store.kept(theirs, &key(1)).await.unwrap(), None);
+}

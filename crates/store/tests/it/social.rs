@@ -7,7 +7,7 @@ use domain::{
     idempotency::IdempotencyKey,
     page::PageRequest,
     social::{
-        Category, Channel, Classified, Decision, Handling, Mode, Reason, ReplyState, Status, Tongue,
+        Category, Channel, Choice, Classified, Decision, Handling, Mode, Reason, ReplyState, Status, Tongue,
         channels::{Change, Comment},
         classify,
         conversations::{
@@ -213,6 +213,100 @@ async fn what_is_deleted_or_hidden_is_closed_and_wiped() {
     let bodies: Vec<_> = found.iter().map(|c| c.last_message.body.as_deref()).collect();
     assert_eq!(bodies, [Some("hola"), None]);
     assert_eq!(db.store.undecided(NOW).await.unwrap(), None);
+}
+
+/// Networks send hooks in any order, and more than once.
+#[tokio::test]
+async fn what_is_gone_stays_gone_in_whatever_order_it_is_told() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let edited = |id: &str| Change::Edited(comment(id, None, "adiós"));
+    let told = |id: &str| [Change::Posted(comment(id, None, "hola")), edited(id), Change::Removed(id.into())];
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for (at, order) in orders.into_iter().enumerate() {
+        let id = at.to_string();
+        for change in order.map(|at| told(&id)[at].clone()).into_iter().chain(told(&id)) {
+            db.store.take_in(&profile, vec![change], NOW).await.unwrap();
+            if order[0] == 2 {
+                assert_eq!(db.store.undecided(NOW).await.unwrap(), None, "{order:?}");
+            }
+        }
+    }
+    let found = all(&db, account).await;
+    assert_eq!(found.len(), orders.len());
+    for gone in found {
+        let at: usize = gone.external_id.parse().unwrap();
+        assert_eq!((gone.status, gone.last_message.body, gone.waiting_since), (Status::Closed, None, None), "{at}");
+    }
+    assert_eq!(db.store.undecided(NOW).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_is_shown_again_waits_for_an_answer_again() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let take_in = async |change| db.store.take_in(&profile, vec![change], NOW).await.unwrap();
+    take_in(Change::Hidden("1".into())).await;
+    posted(&db, &profile, comment("1", None, "hola")).await;
+    assert_eq!((all(&db, account).await[0].status, db.store.undecided(NOW).await.unwrap()), (Status::Closed, None));
+    assert_eq!(take_in(Change::Shown("1".into())).await, 1);
+    let found = all(&db, account).await;
+    assert_eq!((found[0].status, found[0].waiting_since), (Status::Open, Some(NOW)));
+    assert_eq!(db.store.undecided(NOW).await.unwrap().unwrap().comment_id, "1");
+    take_in(Change::Removed("1".into())).await;
+    assert_eq!(take_in(Change::Shown("1".into())).await, 0, "it is deleted");
+    assert_eq!(db.store.undecided(NOW).await.unwrap(), None);
+}
+
+/// A network may know a profile by a number that it never told; a handle is the profile's where no other has the same.
+#[tokio::test]
+async fn what_the_shop_itself_writes_is_no_customers() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let own = |id, parent| Comment {
+        author_id: Some("9".into()),
+        username: Some("Shop".into()),
+        ..comment(id, parent, "¡Hola!")
+    };
+    assert_eq!(posted(&db, &profile, own("1", None)).await, 0);
+    posted(&db, &profile, comment("2", None, "¿precio?")).await;
+    posted(&db, &profile, own("3", Some("2"))).await;
+    let found = all(&db, account).await;
+    assert_eq!((found.len(), found[0].handling, found[0].waiting_since), (1, Handling::Human, None));
+    // On Facebook a handle is a name, which others may have.
+    let page = SocialAccount { channel: Channel::Facebook, ..profile };
+    posted(&db, &page, own("4", None)).await;
+    assert_eq!(all(&db, account).await[0].external_id, "4");
+}
+
+#[tokio::test]
+async fn what_a_person_closes_snoozes_or_takes_is_not_answered_by_the_bot() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let template = create(&db, account, "Hola").await.unwrap();
+    let changes = [
+        ConversationChange { status: Some(Status::Closed), ..ConversationChange::default() },
+        ConversationChange {
+            status: Some(Status::Snoozed),
+            snoozed_until: Some(NOW + Duration::HOUR),
+            ..ConversationChange::default()
+        },
+        ConversationChange { handling: Some(Handling::Human), ..ConversationChange::default() },
+    ];
+    for (at, taken) in changes.into_iter().enumerate() {
+        posted(&db, &profile, comment(&at.to_string(), None, "¿precio?")).await;
+        let choice = Choice { template: template.id, version: 1, message: "Hola".into() };
+        decide_all(&db, Decision::Send { choice, due_at: NOW }).await;
+        let found = all(&db, account).await.swap_remove(0);
+        assert_eq!(found.reply.unwrap().state, ReplyState::Reserved);
+        let changed = ConversationStore::change(&*db.store, account, found.id, taken, None, NOW).await.unwrap();
+        let reply = changed.reply.unwrap();
+        assert_eq!((reply.state, reply.reason), (ReplyState::Held, Some(Reason::HumanActive)));
+    }
 }
 
 #[tokio::test]

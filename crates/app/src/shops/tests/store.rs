@@ -581,6 +581,14 @@ impl AnswerStore for FakeStore {
         Ok(())
     }
 
+    async fn keep(&self, _: AccountId, _: &IdempotencyKey, _: &str) -> Result<(), StoreError> {
+        unreachable!()
+    }
+
+    async fn kept(&self, _: AccountId, _: &IdempotencyKey) -> Result<Option<String>, StoreError> {
+        unreachable!()
+    }
+
     async fn failed(&self, _: AccountId, key: &IdempotencyKey) -> Result<(), StoreError> {
         self.database().given_up.push(key.clone());
         Ok(())

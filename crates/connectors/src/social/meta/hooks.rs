@@ -2,12 +2,12 @@
 
 use domain::social::{
     Channel,
-    channels::{Batch, Change, Comment, HookRefused, SocialInbox},
+    channels::{Batch, Change, Comment, HookRefused, SocialInbox, Told},
 };
 use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
 use super::wire::{Node, Person};
@@ -39,48 +39,67 @@ impl SocialInbox for MetaHooks {
         hmac::verify(&self.key, body, &tag).map_err(|_| HookRefused::Forged)
     }
 
-    fn parse(&self, body: &[u8]) -> Vec<Batch> {
-        let Ok(hook) = serde_json::from_slice::<Hook>(body) else { return Vec::new() };
+    fn parse(&self, body: &[u8]) -> Told {
+        let Ok(hook) = serde_json::from_slice::<Hook>(body) else { return Told { batches: Vec::new(), unread: 1 } };
         let channel = match hook.object.as_str() {
             "instagram" => Channel::Instagram,
             "page" => Channel::Facebook,
-            _ => return Vec::new(),
+            _ => return Told::default(),
         };
-        let batch = |entry: Entry| {
-            // With Instagram Login the one change stands on the entry itself.
-            let own = entry.field.zip(entry.value).map(|(field, value)| WireChange { field, value });
-            let changes = entry.changes.into_iter().chain(own);
-            let read = |change: WireChange| match (channel, change.field.as_str()) {
-                (Channel::Instagram, "comments") => instagram(change.value),
-                (Channel::Facebook, "feed") => facebook(change.value),
-                _ => None,
+        let mut told = Told::default();
+        for entry in hook.entry {
+            let Ok(Entry { id, changes, field, value }) = serde_json::from_str::<Entry>(entry.get()) else {
+                told.unread += 1;
+                continue;
             };
-            Batch { channel, profile: entry.id, changes: changes.filter_map(read).collect() }
-        };
-        hook.entry.into_iter().map(batch).filter(|batch| !batch.changes.is_empty()).collect()
+            let mut batch = Batch { channel, profile: id, changes: Vec::new() };
+            // With Instagram Login the one change stands on the entry itself.
+            let own = field.zip(value).map(|(field, value)| Ok(WireChange { field, value }));
+            let nested = changes.iter().map(|change| serde_json::from_str::<WireChange>(change.get()));
+            for change in nested.chain(own) {
+                match change.and_then(|change| read(channel, &change)) {
+                    Ok(change) => batch.changes.extend(change),
+                    Err(_) => told.unread += 1,
+                }
+            }
+            if !batch.changes.is_empty() {
+                told.batches.push(batch);
+            }
+        }
+        told
     }
 }
 
+/// The change of a comment; `None`: it is about something else.
+fn read(channel: Channel, change: &WireChange) -> serde_json::Result<Option<Change>> {
+    match (channel, change.field.as_str()) {
+        (Channel::Instagram, "comments") => instagram(&change.value),
+        (Channel::Facebook, "feed") => facebook(&change.value),
+        _ => Ok(None),
+    }
+}
+
+// Read part by part: a part that cannot be read, such as a text with half a surrogate pair, costs no other.
 #[derive(Deserialize)]
 struct Hook {
     object: String,
     #[serde(default)]
-    entry: Vec<Entry>,
+    entry: Vec<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct Entry {
     id: String,
     #[serde(default)]
-    changes: Vec<WireChange>,
+    changes: Vec<Box<RawValue>>,
     field: Option<String>,
-    value: Option<Value>,
+    value: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct WireChange {
     field: String,
-    value: Value,
+    value: Box<RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -101,23 +120,24 @@ struct InstagramComment {
 }
 
 /// Unverified: that no hook tells of an edit or a deletion; none is documented. What is answered is read again before.
-fn instagram(value: Value) -> Option<Change> {
-    let InstagramComment { id, text, from, media, parent_id } = serde_json::from_value(value).ok()?;
+fn instagram(value: &RawValue) -> serde_json::Result<Option<Change>> {
+    let InstagramComment { id, text, from, media, parent_id } = serde_json::from_str(value.get())?;
+    let Some(text) = text else { return Ok(None) };
     let (author_id, username) = from.map_or((None, None), |from| (from.id, from.username));
     // A boosted post has another number than the post itself.
     let ad_id = media.as_ref().and_then(|media| media.ad_id.clone());
     let post_id = media.map(|media| media.original_media_id.unwrap_or(media.id));
-    Some(Change::Posted(Comment {
+    Ok(Some(Change::Posted(Comment {
         external_id: id,
         post_id,
         ad_id,
         parent_id,
         author_id,
         username,
-        text: text?,
+        text,
         is_hidden: false,
         posted_at: None,
-    }))
+    })))
 }
 
 #[derive(Deserialize)]
@@ -134,12 +154,9 @@ struct FeedChange {
 }
 
 /// Reactions to comments carry `comment_id` too, so `item` decides.
-fn facebook(value: Value) -> Option<Change> {
-    let change: FeedChange = serde_json::from_value(value).ok()?;
-    if change.item.as_deref() != Some("comment") {
-        return None;
-    }
-    let id = change.comment_id?;
+fn facebook(value: &RawValue) -> serde_json::Result<Option<Change>> {
+    let change: FeedChange = serde_json::from_str(value.get())?;
+    let Some(id) = change.comment_id.filter(|_| change.item.as_deref() == Some("comment")) else { return Ok(None) };
     let post_id = change.post_id.or_else(|| change.post.map(|post| post.id));
     // The parent of a comment that begins a thread is the post.
     let parent_id = change.parent_id.filter(|parent| Some(parent) != post_id.as_ref());
@@ -156,18 +173,19 @@ fn facebook(value: Value) -> Option<Change> {
         is_hidden: false,
         posted_at,
     };
-    match change.verb.as_deref() {
+    Ok(match change.verb.as_deref() {
         Some("add") => Some(Change::Posted(comment(change.message.unwrap_or_default()))),
         Some("edited") => Some(Change::Edited(comment(change.message.unwrap_or_default()))),
         Some("remove") => Some(Change::Removed(id)),
         Some("hide") => Some(Change::Hidden(id)),
+        Some("unhide") => Some(Change::Shown(id)),
         _ => None,
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -205,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_comment_is_read_nested_or_on_the_entry() {
-        let batches = app().parse(BODY.as_bytes());
+        let batches = app().parse(BODY.as_bytes()).batches;
         let [Batch { channel: Channel::Instagram, profile, changes }] = batches.as_slice() else {
             panic!("{batches:?}")
         };
@@ -215,7 +233,7 @@ mod tests {
         assert_eq!((comment.author_id.as_deref(), comment.username.as_deref()), (Some("1000001"), Some("ana")));
         let flat = json!({"object": "instagram", "entry": [{"id": "1", "field": "comments",
             "value": {"comment_id": "2", "text": "hola"}}]});
-        assert!(matches!(app().parse(flat.to_string().as_bytes())[0].changes[0], Change::Posted(_)));
+        assert!(matches!(app().parse(flat.to_string().as_bytes()).batches[0].changes[0], Change::Posted(_)));
     }
 
     #[test]
@@ -225,20 +243,46 @@ mod tests {
                 "from": {"id": "5", "name": "Ana"}, "message": "hola", "created_time": 1_777_636_800});
             let hook =
                 json!({"object": "page", "entry": [{"id": "1", "changes": [{"field": "feed", "value": value}]}]});
-            app().parse(hook.to_string().as_bytes()).into_iter().flat_map(|batch| batch.changes).next()
+            app().parse(hook.to_string().as_bytes()).batches.into_iter().flat_map(|batch| batch.changes).next()
         };
         let Some(Change::Posted(comment)) = feed("add", "comment") else { panic!() };
         assert_eq!((comment.parent_id, comment.post_id.as_deref()), (None, Some("9")));
         assert!(matches!(feed("edited", "comment"), Some(Change::Edited(_))));
         assert_eq!(feed("remove", "comment"), Some(Change::Removed("9_2".into())));
         assert_eq!(feed("hide", "comment"), Some(Change::Hidden("9_2".into())));
+        assert_eq!(feed("unhide", "comment"), Some(Change::Shown("9_2".into())));
         assert_eq!((feed("add", "reaction"), feed("like", "comment")), (None, None));
     }
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        for body in ["", "[]", "{}", r#"{"object":"user","entry":[]}"#, r#"{"object":"page","entry":[{"id":"1"}]}"#] {
-            assert_eq!(app().parse(body.as_bytes()), []);
+        for body in [r#"{"object":"user","entry":[]}"#, r#"{"object":"page","entry":[{"id":"1"}]}"#] {
+            assert_eq!(app().parse(body.as_bytes()), Told::default());
         }
+        for body in ["", "[]", "{}"] {
+            assert_eq!(app().parse(body.as_bytes()), Told { batches: Vec::new(), unread: 1 });
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_costs_nothing_else() {
+        let change = |value: &str| format!(r#"{{"field":"comments","value":{value}}}"#);
+        let good = change(r#"{"id":"7","text":"hola"}"#);
+        let unreadable = [
+            change(r#"{"id":"8","text":"\ud800"}"#),
+            change("null"),
+            change(r#""x""#),
+            change(r#"{"id":{},"text":"hola"}"#),
+            "null".to_owned(),
+            r#"{"value":{}}"#.to_owned(),
+        ];
+        let changes = unreadable.join(",");
+        let body = format!(
+            r#"{{"object":"instagram","entry":["x",null,{{"id":5}},{{"id":"1","changes":[{changes},{good}]}},{{"id":"2","changes":[{good}]}}]}}"#
+        );
+        let told = app().parse(body.as_bytes());
+        assert_eq!(told.unread, 3 + 6);
+        let read: Vec<_> = told.batches.iter().map(|batch| (batch.profile.as_str(), batch.changes.len())).collect();
+        assert_eq!(read, [("1", 1), ("2", 1)]);
     }
 }

@@ -6,6 +6,7 @@ use super::*;
 use crate::social::{
     classify,
     settings::{Caps, Hours, Weekday},
+    templates::Links,
 };
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 10:00 UTC);
@@ -144,6 +145,24 @@ fn a_comment_that_is_no_clear_question_is_held(#[case] text: &str, #[case] reaso
     let mut world = World::asking(text, Mode::Auto);
     world.settings.opt_out_words = vec!["stop".into()];
     assert_eq!(held(&decide(&world.situation())), Some(reason), "{:?}", world.classified);
+}
+
+#[test]
+fn only_what_can_be_said_takes_turns() {
+    let mut world = price(Mode::Auto);
+    let approved = |id, variations: &[&str]| Approved {
+        id: TemplateId(id),
+        variations: variations.iter().map(|&text| text.to_owned()).collect(),
+        ..world.templates[0].clone()
+    };
+    world.templates = vec![approved(9, &["En {link}"]), approved(10, &["Ver {link}", "Está a la vista."])];
+    world.settings.links = Links::default();
+    for conversation in 1..=4 {
+        let mut situation = world.situation();
+        situation.thread.conversation = ConversationId(conversation);
+        let Decision::Send { choice, .. } = decide(&situation) else { panic!("{conversation}") };
+        assert_eq!((choice.template, choice.message.as_str()), (TemplateId(10), "Está a la vista."));
+    }
 }
 
 #[test]

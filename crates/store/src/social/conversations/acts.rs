@@ -11,7 +11,7 @@ use domain::{
     social::{
         Channel, Classified, Handling, classify,
         conversations::{Act, ActError, By, Conversation},
-        templates::{has_contact, render, turn, usable_on},
+        templates::{has_contact, sayable, turn, usable_on},
     },
 };
 use rust_decimal::Decimal;
@@ -30,7 +30,7 @@ use crate::{
     social::{settings, templates},
 };
 
-/// Carries an act out, and notes it under its key. A replay shows the conversation as it is now.
+/// Carries an act out, and notes it under its key.
 pub(super) async fn act_once(
     connection: &mut AsyncPgConnection,
     account: AccountId,
@@ -138,15 +138,15 @@ async fn chosen(
     let in_use = templates::in_use(connection, account.0).await.map_err(StoreError::from)?;
     let unknown = || WriteError::Refused(ActError::UnknownTemplate);
     let template = in_use.into_iter().find(|template| template.id == wanted).ok_or_else(unknown)?;
-    let variations = usable_on(channel, &template.variations);
-    let variation = variations.get(turn(id, variations.len()));
-    let variation = variation.ok_or(WriteError::Refused(ActError::UnusableTemplate))?;
+    if usable_on(channel, &template.variations).is_empty() {
+        return Err(WriteError::Refused(ActError::UnusableTemplate));
+    }
     let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
     let username = conversations::table.find((account.0, id.0)).select(conversations::username);
     let username: Option<String> = username.first(connection).await?;
-    let message = render(variation, username.as_deref().unwrap_or_default(), &settings.links);
-    let message = message.ok_or(WriteError::Refused(ActError::NoLink))?;
-    Ok((wanted.0, template.version, message))
+    let said = sayable(channel, &template.variations, username.as_deref().unwrap_or_default(), &settings.links);
+    let message = said.get(turn(id, said.len())).ok_or(WriteError::Refused(ActError::NoLink))?;
+    Ok((wanted.0, template.version, message.clone()))
 }
 
 statement!(

@@ -2,7 +2,7 @@
 
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -18,7 +18,7 @@ use time::OffsetDateTime;
 
 use crate::{
     database::{error::Failure, query::RunQueryDsl, statement::Scalar},
-    schema::{conversation_messages as messages, conversations, customer_handles, social_posts},
+    schema::{conversation_messages as messages, conversations, customer_handles, social_posts, social_removals},
 };
 
 /// Takes a change in; whether it was news.
@@ -34,16 +34,9 @@ pub(super) async fn take_in(
             0 => posted(connection, profile, comment, now).await,
             _ => Ok(true),
         },
-        Change::Removed(id) => gone(connection, profile, id, Reason::Deleted, now).await,
-        Change::Hidden(id) => gone(connection, profile, id, Reason::Hidden, now).await,
-    }
-}
-
-/// Whether the profile wrote the comment itself: by its numbers first, by its handle where no number is told.
-fn is_own(profile: &SocialAccount, comment: &Comment) -> bool {
-    match comment.author_id.as_deref() {
-        Some(id) => id == profile.external_id || profile.app_scoped_id.as_deref() == Some(id),
-        None => profile.handle.is_some() && profile.handle == comment.username,
+        Change::Removed(id) => removal(connection, profile, id, Reason::Deleted, now).await,
+        Change::Hidden(id) => removal(connection, profile, id, Reason::Hidden, now).await,
+        Change::Shown(id) => shown(connection, profile, id, now).await,
     }
 }
 
@@ -53,7 +46,7 @@ async fn posted(
     comment: &Comment,
     now: OffsetDateTime,
 ) -> Result<bool, Failure> {
-    let is_own = is_own(profile, comment);
+    let is_own = profile.is_own(comment.author_id.as_deref(), comment.username.as_deref());
     let Some(conversation) = thread(connection, profile, comment, is_own, now).await? else { return Ok(false) };
     if is_own && is_ours(connection, profile, conversation, comment).await? {
         // The bot's answer comes back as a comment: it is settled by the worker that sent it.
@@ -71,12 +64,14 @@ async fn posted(
         sent_at,
     };
     let is_new = insert(connection, (profile.account, profile.channel), conversation, message, now).await?;
+    if is_new && let Some(reason) = removed_before(connection, profile, &comment.external_id).await? {
+        gone(connection, profile, &comment.external_id, reason, now).await?;
+    }
     if is_new && is_own {
-        let (account, reason) = (profile.account.0, Reason::HumanActive.as_str());
         if profile.channel.takes_one_answer() {
-            settled(connection, account, conversation, reason).await?;
+            settled(connection, profile.account.0, conversation, Reason::HumanActive.as_str()).await?;
         } else {
-            TakeOver { account, conversation, reason }.execute(connection).await?;
+            take_over(connection, profile.account.0, conversation).await?;
         }
         diesel::update(conversations::table.find((profile.account.0, conversation)))
             .set(conversations::handling.eq(Handling::Human.as_str()))
@@ -92,6 +87,16 @@ statement!(
     UPDATE auto_replies SET state = 'held', reason = $3, due_at = NULL, claim = claim + 1
     WHERE account_id = $1 AND conversation_id = $2 AND state = 'reserved' AND actor = 'bot'"
 );
+
+/// A person acts in a thread: the bot's answer that has not been sent is theirs to decide.
+pub(in crate::social) async fn take_over(
+    connection: &mut AsyncPgConnection,
+    account: i64,
+    conversation: i64,
+) -> diesel::QueryResult<()> {
+    TakeOver { account, conversation, reason: Reason::HumanActive.as_str() }.execute(connection).await?;
+    Ok(())
+}
 
 statement!(
     /// What was to be answered has its answer.
@@ -296,6 +301,7 @@ async fn edited(
         .filter(messages::account_id.eq(account))
         .filter(messages::channel.eq(channel))
         .filter(messages::external_id.eq(&comment.external_id))
+        .filter(messages::deleted_at.is_null())
         .set((
             messages::fingerprint.eq(fingerprint_of(&text).to_vec()),
             messages::body.eq(text),
@@ -340,7 +346,87 @@ statement!(
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state IN ('reserved', 'held', 'dry_run')"
 );
 
-/// A comment was deleted or hidden. Hearing so again changes nothing.
+statement!(
+    /// Networks tell of things in any order: that a comment is gone may be told before the comment. Deleted is more than hidden.
+    NoteRemoval<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        is_deleted: bool => Bool,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    INSERT INTO social_removals (account_id, channel, comment_id, is_deleted, told_at)
+    SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (
+        SELECT FROM conversation_messages WHERE account_id = $1 AND channel = $2 AND external_id = $3)
+    ON CONFLICT (account_id, channel, comment_id) DO UPDATE SET is_deleted = social_removals.is_deleted OR $4"
+);
+
+/// Why a comment that is told of for the first time is gone already.
+async fn removed_before(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    comment: &str,
+) -> Result<Option<Reason>, Failure> {
+    let key = (profile.account.0, profile.channel.as_str(), comment);
+    let removal = diesel::delete(social_removals::table.find(key)).returning(social_removals::is_deleted);
+    let is_deleted: Option<bool> = removal.get_result(connection).await.optional()?;
+    Ok(is_deleted.map(|is_deleted| if is_deleted { Reason::Deleted } else { Reason::Hidden }))
+}
+
+/// A comment was deleted or hidden, whether it was told of or will be.
+async fn removal(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    comment: &str,
+    reason: Reason,
+    now: OffsetDateTime,
+) -> Result<bool, Failure> {
+    let (account, channel) = (profile.account.0, profile.channel.as_str());
+    NoteRemoval { account, channel, comment, is_deleted: reason == Reason::Deleted, now }.execute(connection).await?;
+    gone(connection, profile, comment, reason, now).await
+}
+
+statement!(
+    /// A thread that waits for an answer again since its first comment is shown again.
+    Reopen<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        sent_at: OffsetDateTime => Timestamptz,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE conversations SET status = 'open', snoozed_until = NULL, waiting_since = coalesce(waiting_since, $4), updated_at = $5
+    WHERE account_id = $1 AND channel = $2 AND external_id = $3"
+);
+
+/// A comment is hidden no longer: it is decided about as if it were new.
+async fn shown(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    comment: &str,
+    now: OffsetDateTime,
+) -> Result<bool, Failure> {
+    let (account, channel) = (profile.account.0, profile.channel.as_str());
+    let removal = social_removals::table.find((account, channel, comment));
+    diesel::delete(removal.filter(social_removals::is_deleted.eq(false))).execute(connection).await?;
+    let sent_at: Option<OffsetDateTime> = diesel::update(messages::table)
+        .filter(messages::account_id.eq(account))
+        .filter(messages::channel.eq(channel))
+        .filter(messages::external_id.eq(comment))
+        .filter(messages::hidden.eq(true))
+        .filter(messages::deleted_at.is_null())
+        .set((messages::hidden.eq(false), messages::is_undecided.eq(messages::direction.eq(Direction::In.as_str()))))
+        .returning(messages::sent_at)
+        .get_result(connection)
+        .await
+        .optional()?;
+    let Some(sent_at) = sent_at else { return Ok(false) };
+    Touch { account, channel, comment, now }.execute(connection).await?;
+    Reopen { account, channel, comment, sent_at, now }.execute(connection).await?;
+    Ok(true)
+}
+
+/// A known comment was deleted or hidden. Hearing so again changes nothing.
 async fn gone(
     connection: &mut AsyncPgConnection,
     profile: &SocialAccount,
