@@ -120,6 +120,30 @@ async fn a_file_of_ads_comes_out_as_advertising_creatives_profit_and_one_event()
 }
 
 #[tokio::test]
+async fn totals_count_all_and_leave_out_money_without_a_rate() {
+    let service = Service::start().await;
+    let key = service.key(service.account, "read");
+    let day = today() - Duration::days(1);
+    let rows = format!(
+        "date,platform,campaign,spend,currency,impressions,clicks,purchases,revenue\n\
+        {day},meta,a,10,USD,1000,20,2,50\n{day},meta,b,30,GBP,3000,60,6,90\n"
+    );
+    import(&service, "ad-spend", &rows);
+    let ads = service.process.json("/api/v1/ads", &key).await;
+    let figures = |of: &Value, names: &[&str]| names.iter().map(|name| of[*name].clone()).collect::<Vec<_>>();
+    let totals = &ads["totals"];
+    let counts = figures(totals, &["impressions", "clicks", "purchases", "ctr"]);
+    assert_eq!(counts, [json!(4000), json!(80), json!(8), json!(0.02)]);
+    let money = figures(totals, &["spend", "revenue", "cpc", "cpm", "cpa", "roas"]);
+    assert_eq!(money, [json!(10.0), json!(50.0), json!(0.5), json!(10.0), json!(5.0), json!(5.0)]);
+    let unpriced = ads["data"].as_array().unwrap().iter().find(|row| row["name"] == "b").unwrap();
+    assert_eq!(
+        figures(unpriced, &["spend", "clicks", "cpc", "roas"]),
+        [Value::Null, json!(60), Value::Null, Value::Null]
+    );
+}
+
+#[tokio::test]
 async fn spend_in_another_currency_waits_for_its_rate() {
     let service = Service::start().await;
     let key = service.key(service.account, "read");

@@ -108,11 +108,32 @@ impl<'a> Walk<'a> {
                 failed.push(format!("{} {}: {status} {answer}", operation.method, operation.path));
             }
             if operation.method == Method::GET {
+                if operation.document["responses"]["200"]["content"].get("text/csv").is_some() {
+                    self.check_file(&operation, &path).await;
+                }
                 reads.push(path);
             }
         }
         assert!(failed.is_empty(), "{failed:#?}");
         reads
+    }
+
+    /// Whoever keeps answers has to tell a list from its file, and asks for a page of either only once.
+    async fn check_file(&self, operation: &Operation, path: &str) {
+        let get = |path: String| self.process.request(Method::GET, &path).bearer_auth(self.key);
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let file = format!("{path}{separator}format=csv");
+        for path in [path.to_owned(), file.clone()] {
+            let answer = get(path.clone()).send().await.unwrap();
+            let by = answer.headers().get_all("vary").iter().map(|value| value.to_str().unwrap());
+            let by: Vec<_> = by.flat_map(|value| value.split(',')).map(str::trim).collect();
+            assert!(answer.status() == 200 && by.contains(&"Accept"), "{path}: {answer:?}");
+        }
+        let parameters = operation.document["parameters"].as_array().unwrap();
+        let page = if parameters.iter().any(|one| one["name"] == "limit") { file + "&limit=5" } else { file };
+        let answer = get(page.clone()).send().await.unwrap();
+        let tag = answer.headers().get("etag").unwrap_or_else(|| panic!("{page}: {answer:?}")).clone();
+        assert_eq!(get(page).header("if-none-match", tag).send().await.unwrap().status(), 304);
     }
 
     /// The operation's path, with an id for each parameter that it must have.

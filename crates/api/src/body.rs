@@ -1,7 +1,5 @@
 //! Request bodies: read within limits of size and time, then read into the struct that describes it.
 
-use std::fmt;
-
 use actix_web::{
     FromRequest, HttpRequest,
     dev::Payload,
@@ -15,15 +13,12 @@ use actix_web::{
 use domain::idempotency::IdempotencyKey;
 use futures_util::{FutureExt, StreamExt, future::LocalBoxFuture};
 use ring::digest::{Context, SHA256};
-use serde::{
-    Deserializer as _,
-    de::{MapAccess, Visitor},
-};
+use serde::Deserializer as _;
 use serde_json::value::RawValue;
 
 use crate::{
     error::{ApiError, Code},
-    input::{self, Form, Input},
+    input::{self, Form, Input, Members},
     query::is_strict,
     state::State,
     warnings::{MAX_NAME_CHARS, Warnings, note_unknown},
@@ -200,12 +195,12 @@ pub fn parse<T: Input>(bytes: &[u8], strict: bool) -> Result<(T, Warnings), ApiE
     input::check(&value)?;
     unknown.sort_unstable();
     let mut warnings = Warnings::new();
-    note_unknown(unknown.into_iter(), "unknown_field", strict, &mut warnings)?;
+    note_unknown(unknown.iter().map(String::as_str), "unknown_field", strict, &mut warnings)?;
     Ok((value, warnings))
 }
 
 /// The members of a JSON object as they were sent, none of them twice.
-fn members(bytes: &[u8]) -> Result<Vec<(String, Box<RawValue>)>, ApiError> {
+fn members(bytes: &[u8]) -> Result<Vec<(String, &RawValue)>, ApiError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let members = reader.deserialize_map(Members).and_then(|members| reader.end().map(|()| members));
     let members = members.map_err(|error| {
@@ -226,25 +221,6 @@ fn members(bytes: &[u8]) -> Result<Vec<(String, Box<RawValue>)>, ApiError> {
     Ok(members)
 }
 
-/// Collects the members of an object without reading their values, so that no depth of nesting costs any stack.
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Vec<(String, Box<RawValue>)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
-        Ok(members)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -262,6 +238,14 @@ mod tests {
         raw: Option<Box<RawValue>>,
         number: Option<Number>,
         many: Option<Vec<String>>,
+        inner: Option<Inner>,
+        inners: Option<Vec<Inner>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Inner {
+        count: i64,
+        note: Option<String>,
     }
 
     impl Input for Sample {
@@ -314,6 +298,22 @@ mod tests {
     #[case(r#"{"many":"x"}"#, Code::InvalidParameter, "many", "must be an array")]
     #[case(r#"{"many":["x",1]}"#, Code::InvalidParameter, "many", "must be a text")]
     #[case(r#"{"many":["x",null]}"#, Code::InvalidParameter, "many", "must not hold null")]
+    #[case(r#"{"inner":[1]}"#, Code::InvalidParameter, "inner", "must be an object")]
+    #[case(r#"{"inner":1}"#, Code::InvalidParameter, "inner", "must be an object")]
+    #[case(r#"{"inner":{}}"#, Code::MissingParameter, "inner", "`inner.count` is required")]
+    #[case(r#"{"inner":{"count":null}}"#, Code::MissingParameter, "inner", "`inner.count` is required")]
+    #[case(r#"{"inner":{"count":"x"}}"#, Code::InvalidParameter, "inner", "`inner.count` must be a whole number")]
+    #[case(r#"{"inner":{"count":1,"count":2}}"#, Code::InvalidParameter, "inner", "given more than once")]
+    #[case(r#"{"inner":{"count":1,"note":"\ud83d"}}"#, Code::InvalidJson, "inner", "valid JSON")]
+    #[case(r#"{"inners":[{"count":1},[2]]}"#, Code::InvalidParameter, "inners", "must be an object")]
+    #[case(r#"{"inners":[{"count":1},null]}"#, Code::InvalidParameter, "inners", "must not hold null")]
+    #[case(r#"{"inners":[{"count":1},{}]}"#, Code::MissingParameter, "inners", "`inners.count` is required")]
+    #[case(
+        r#"{"inners":[{"count":true}]}"#,
+        Code::InvalidParameter,
+        "inners.count",
+        "`inners.count` must be a whole number"
+    )]
     fn a_fault_names_its_field_and_what_it_may_be(
         #[case] body: &str,
         #[case] code: Code,
@@ -324,6 +324,19 @@ mod tests {
         let answer = error.body("r");
         assert_eq!((error.code, answer.param.as_deref()), (code, Some(field)));
         assert!(answer.message.contains(told), "{}", answer.message);
+    }
+
+    #[test]
+    fn unknown_fields_of_objects_are_told_as_well() {
+        let body =
+            br#"{"z":1,"inner":{"count":1.0,"x":{"y":1},"note":null},"inners":[{"count":1,"b":1},{"a":1,"count":2}]}"#;
+        let (sample, warnings) = super::parse::<Sample>(body, false).unwrap();
+        let told: Vec<_> = warnings.iter().map(|warning| warning.param.as_str()).collect();
+        assert_eq!(told, ["inner.x", "inners.a", "inners.b", "z"]);
+        let Sample { inner, inners, .. } = sample;
+        assert_eq!(inner.map(|inner| (inner.count, inner.note)), Some((1, None)));
+        assert_eq!(inners.unwrap().iter().map(|inner| inner.count).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(super::parse::<Sample>(body, true).unwrap_err().body("r").param.as_deref(), Some("inner.x"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use ::web::csv::{Row, header_row, rows};
 use actix_web::{
-    FromRequest, HttpRequest, HttpResponse, HttpResponseBuilder,
+    FromRequest, HttpRequest, HttpResponse,
     dev::Payload,
     http::header::{self, HeaderValue},
 };
@@ -28,7 +28,7 @@ use crate::{
     input::Input,
     names,
     query::{is_strict, pairs, read},
-    respond::{Cache, date, prefers},
+    respond::{Cache, Reply, date, prefers},
     streams::Streaming,
     warnings::Warnings,
 };
@@ -46,6 +46,7 @@ macro_rules! file_row {
 pub(crate) use file_row;
 
 pub const MEDIA_TYPE: &str = "text/csv";
+const CONTENT_TYPE: &str = "text/csv; charset=utf-8";
 
 /// In which form a list is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -116,24 +117,16 @@ pub struct CsvMetadata<'a> {
     pub warnings: &'a Warnings,
 }
 
-fn response(about: &CsvMetadata<'_>) -> HttpResponseBuilder {
-    let CsvMetadata { name, day, freshness, warnings } = about;
-    let mut response = HttpResponse::Ok();
-    let file = format!("attachment; filename=\"{name}-{}.csv\"", date(*day));
-    response
-        .insert_header((header::CONTENT_TYPE, "text/csv; charset=utf-8"))
-        .insert_header((header::CONTENT_DISPOSITION, file))
-        .insert_header((header::CACHE_CONTROL, Cache::Validate.header()))
-        .append_header((header::VARY, "Accept, Accept-Encoding"));
-    if let Some(value) = freshness.as_ref().and_then(json) {
-        response.insert_header(("x-freshness", value));
+impl CsvMetadata<'_> {
+    fn headers(&self) -> Vec<(&'static str, HeaderValue)> {
+        let Self { name, day, freshness, warnings } = self;
+        let file = format!("attachment; filename=\"{name}-{}.csv\"", date(*day));
+        let file = HeaderValue::from_str(&file).unwrap_or(HeaderValue::from_static("attachment"));
+        let mut headers = vec![("content-disposition", file), ("vary", HeaderValue::from_static("Accept"))];
+        headers.extend(freshness.as_ref().and_then(json).map(|value| ("x-freshness", value)));
+        headers.extend(json(warnings).filter(|_| !warnings.is_empty()).map(|value| ("x-warnings", value)));
+        headers
     }
-    if !warnings.is_empty()
-        && let Some(value) = json(warnings)
-    {
-        response.insert_header(("x-warnings", value));
-    }
-    response
 }
 
 /// What JSON answers carry in their body, as a header.
@@ -142,14 +135,13 @@ fn json(value: &impl Serialize) -> Option<HeaderValue> {
 }
 
 /// One page as a file.
-pub fn page<R: Row>(about: &CsvMetadata<'_>, page: &[R], next_cursor: Option<i64>) -> Result<HttpResponse, ApiError> {
+pub fn page<R: Row>(about: &CsvMetadata<'_>, page: &[R], next_cursor: Option<i64>) -> Result<Reply, ApiError> {
     let parts = [header_row::<R>(), rows(page)];
     let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| ApiError::internal(&error))?;
-    let mut response = response(about);
-    if let Some(cursor) = next_cursor {
-        response.insert_header(("x-next-cursor", cursor.to_string()));
-    }
-    Ok(response.body(parts.concat()))
+    let mut headers = about.headers();
+    headers.extend(next_cursor.map(|cursor| ("x-next-cursor", cursor.into())));
+    let reply = Reply::bytes(CONTENT_TYPE, parts.concat(), Cache::Validate);
+    Ok(headers.into_iter().fold(reply, |reply, (name, value)| reply.header(name, value)))
 }
 
 /// Rows per piece of a streamed file.
@@ -179,5 +171,11 @@ where
             })?;
         rows(&chunk)
     });
-    response(about).streaming(stream::once(async { header_row::<R>() }).chain(chunks))
+    let mut response = HttpResponse::Ok();
+    response.content_type(CONTENT_TYPE).insert_header((header::CACHE_CONTROL, Cache::Validate.header()));
+    for header in about.headers() {
+        response.append_header(header);
+    }
+    response.append_header((header::VARY, "Accept-Encoding"));
+    response.streaming(stream::once(async { header_row::<R>() }).chain(chunks))
 }

@@ -1,7 +1,7 @@
 //! How what a request sends becomes the struct that describes it: serde reads it, `Validate` checks it, and a fault names the
 //! field and says what it may be.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use domain::instants::{self, InvalidInstant};
 use rust_decimal::Decimal;
@@ -64,7 +64,18 @@ impl Fault {
     }
 
     fn within(mut self, field: &str) -> Self {
-        self.field.get_or_insert_with(|| field.to_owned());
+        match &mut self.field {
+            // Of a field of an object that `field` holds.
+            Some(known) if known.starts_with('.') => known.insert_str(0, field),
+            Some(_) => {}
+            none => *none = Some(field.to_owned()),
+        }
+        self
+    }
+
+    /// Of a field of an object that is a value itself.
+    fn nested(mut self) -> Self {
+        self.field = self.field.map(|field| format!(".{field}"));
         self
     }
 
@@ -80,16 +91,18 @@ impl Fault {
 
     fn into_error(self, fault_of: impl Fn(&str) -> ApiError) -> ApiError {
         let field = self.field.unwrap_or_default();
+        // The message names a field within an object, `param` the field of the body that is the object.
+        let param = field.split_once('.').map_or(field.as_str(), |(outer, _)| outer).to_owned();
         let error = match self.kind {
             Kind::Missing => ApiError::new(Code::MissingParameter).message(format!("`{field}` is required.")),
             Kind::Twice => ApiError::parameter(&field, "is given more than once"),
             Kind::Undecodable => ApiError::new(Code::InvalidJson),
-            Kind::Wrong(fault, None) => fault_of(&field).message(format!("`{field}` {fault}.")),
+            Kind::Wrong(fault, None) => fault_of(&param).message(format!("`{field}` {fault}.")),
             Kind::Wrong(fault, Some(allowed)) => {
-                fault_of(&field).message(format!("`{field}` {fault}.")).allowed(allowed)
+                fault_of(&param).message(format!("`{field}` {fault}.")).allowed(allowed)
             }
         };
-        error.param(field)
+        error.param(param)
     }
 }
 
@@ -155,21 +168,22 @@ pub enum Form {
     Parameter,
 }
 
-/// Reads a struct from `fields`. Gives the names of those that it does not have as well.
+/// Reads a struct from `fields`. Gives the names of those that it does not have as well, `a.b` of an object `a`.
 pub fn read<'a, T: Input>(
     form: Form,
     fields: impl Iterator<Item = (&'a str, &'a str)> + Clone,
-) -> Result<(T, Vec<&'a str>), ApiError> {
+) -> Result<(T, Vec<String>), ApiError> {
     let mut unknown = Vec::new();
-    let reading = Fields { fields: fields.clone(), form, unknown: &mut unknown, next: None };
+    let named = fields.clone().map(|(name, text)| (Cow::Borrowed(name), text));
+    let reading = Fields { fields: named, form, unknown: &mut unknown, next: None };
     let read = T::deserialize(MapAccessDeserializer::new(reading)).map_err(|mut fault| {
         // Whatever is wrong with the first of two, that there are two is said first.
         if fields.filter(|(name, _)| fault.field.as_deref() == Some(*name)).nth(1).is_some() {
             fault.kind = Kind::Twice;
         }
         fault.into_error(T::fault)
-    });
-    Ok((read?, unknown))
+    })?;
+    Ok((read, unknown))
 }
 
 /// The first of what `Validate` found, by the name of the field.
@@ -227,25 +241,25 @@ fn told(error: &ValidationError) -> String {
 struct Fields<'u, 'a, I> {
     fields: I,
     form: Form,
-    unknown: &'u mut Vec<&'a str>,
-    next: Option<(&'a str, &'a str)>,
+    unknown: &'u mut Vec<String>,
+    next: Option<(Cow<'a, str>, &'a str)>,
 }
 
-impl<'a, I: Iterator<Item = (&'a str, &'a str)>> MapAccess<'a> for Fields<'_, 'a, I> {
+impl<'a, I: Iterator<Item = (Cow<'a, str>, &'a str)>> MapAccess<'a> for Fields<'_, 'a, I> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
         self.next = self.fields.next();
-        self.next.map(|(name, _)| seed.deserialize(name.into_deserializer())).transpose()
+        self.next.as_ref().map(|(name, _)| seed.deserialize(name.as_ref().into_deserializer())).transpose()
     }
 
     fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Fault> {
         let Some((name, text)) = self.next.take() else { return Err(Fault::new(Kind::Missing)) };
-        let mut is_unknown = false;
-        let value = Value { text, form: self.form, is_ignored: &mut is_unknown };
-        let read = seed.deserialize(value).map_err(|fault| fault.within(name));
-        if is_unknown {
-            self.unknown.push(name);
+        let before = self.unknown.len();
+        let value = Value { text, form: self.form, unknown: self.unknown };
+        let read = seed.deserialize(value).map_err(|fault| fault.within(&name));
+        for unknown in self.unknown.iter_mut().skip(before) {
+            *unknown = if unknown.is_empty() { name.to_string() } else { format!("{name}.{unknown}") };
         }
         read
     }
@@ -255,8 +269,8 @@ impl<'a, I: Iterator<Item = (&'a str, &'a str)>> MapAccess<'a> for Fields<'_, 'a
 struct Value<'u, 'a> {
     text: &'a str,
     form: Form,
-    /// Set when no field takes it.
-    is_ignored: &'u mut bool,
+    /// Gets what no field takes: the names of fields within this one, or an empty one for itself.
+    unknown: &'u mut Vec<String>,
 }
 
 impl<'a> Value<'_, 'a> {
@@ -276,7 +290,10 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
             Some(b'n') => Err(Fault::new(Kind::Missing)),
             Some(b'"') => visitor.visit_string(self.decoded()?),
             Some(b't' | b'f') => visitor.visit_bool(self.decoded()?),
-            Some(b'[') => visitor.visit_seq(Elements(self.decoded::<Vec<&RawValue>>()?.into_iter())),
+            Some(b'[') => {
+                let elements = self.decoded::<Vec<&RawValue>>()?.into_iter();
+                visitor.visit_seq(Elements { elements, unknown: self.unknown })
+            }
             Some(b'{') => {
                 let mut object = serde_json::Deserializer::from_str(self.text);
                 object.deserialize_map(visitor).map_err(|error| Fault::of_json(&error))
@@ -342,28 +359,52 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
         raw.deserialize_newtype_struct(name, visitor).map_err(|error| Fault::of_json(&error))
     }
 
+    /// By the names of the fields, as the struct of the whole body.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        if self.form == Form::Parameter || self.text == "null" {
+            return self.deserialize_any(visitor);
+        }
+        if !self.text.starts_with('{') {
+            return Err(de::Error::custom("must be an object"));
+        }
+        let mut object = serde_json::Deserializer::from_str(self.text);
+        let members = object.deserialize_map(Members).map_err(|error| Fault::of_json(&error))?;
+        let fields = members.into_iter().map(|(name, raw)| (Cow::Owned(name), raw.get()));
+        visitor.visit_map(Fields { fields, form: Form::Json, unknown: self.unknown, next: None }).map_err(Fault::nested)
+    }
+
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        *self.is_ignored = true;
+        self.unknown.push(String::new());
         visitor.visit_unit()
     }
 
     forward_to_deserialize_any! {
         i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
-        map struct identifier
+        map identifier
     }
 }
 
 /// The elements of an array.
-struct Elements<'a>(std::vec::IntoIter<&'a RawValue>);
+struct Elements<'u, 'a> {
+    elements: std::vec::IntoIter<&'a RawValue>,
+    unknown: &'u mut Vec<String>,
+}
 
-impl<'a> SeqAccess<'a> for Elements<'a> {
+impl<'a> SeqAccess<'a> for Elements<'_, 'a> {
     type Error = Fault;
 
     fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
-        let Some(element) = self.0.next() else { return Ok(None) };
-        let element = Value { text: element.get(), form: Form::Element, is_ignored: &mut false };
+        let Some(element) = self.elements.next() else { return Ok(None) };
+        let element = Value { text: element.get(), form: Form::Element, unknown: self.unknown };
         seed.deserialize(element).map(Some).map_err(|mut fault| {
             fault.kind = match fault.kind {
+                // Of a field of the element.
+                kind if fault.field.is_some() => kind,
                 Kind::Wrong(fault, allowed) => Kind::Wrong(format!("is an array of which each value {fault}"), allowed),
                 Kind::Missing => Kind::Wrong("must not hold null".to_owned(), None),
                 other => other,
@@ -373,9 +414,28 @@ impl<'a> SeqAccess<'a> for Elements<'a> {
     }
 }
 
+/// Collects the members of an object without reading their values, so that no depth of nesting costs any stack.
+pub struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Vec<(String, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(members)
+    }
+}
+
 /// The object that the field `name` of `T` is, decoded.
 pub fn object<T: Input>(name: &str, raw: &RawValue) -> Result<Map<String, Json>, ApiError> {
-    let value = Value { text: raw.get(), form: Form::Element, is_ignored: &mut false };
+    let value = Value { text: raw.get(), form: Form::Element, unknown: &mut Vec::new() };
     Map::deserialize(value).map_err(|fault| fault.within(name).into_error(T::fault))
 }
 

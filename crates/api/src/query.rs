@@ -172,7 +172,7 @@ pub fn read<'a, T: Input>(
 ) -> Result<(T, Warnings), ApiError> {
     let (params, unknown) = input::read::<T>(Form::Parameter, pairs.map(|(name, value)| (&**name, &**value)))?;
     let mut warnings = input::clamped(&params, strict)?;
-    note_unknown(unknown.into_iter(), "unknown_parameter", strict, &mut warnings)?;
+    note_unknown(unknown.iter().map(String::as_str), "unknown_parameter", strict, &mut warnings)?;
     Ok((params, warnings))
 }
 

@@ -74,6 +74,11 @@ impl Reply {
         Self::json(body, Cache::Validate)
     }
 
+    /// A list that is to be had as a file, too.
+    pub fn listed(body: &impl Serialize) -> Result<Self, ApiError> {
+        Ok(Self::found(body)?.header("vary", HeaderValue::from_static("Accept")))
+    }
+
     /// What a write did.
     pub fn done(body: &impl Serialize) -> Result<Self, ApiError> {
         Self::json(body, Cache::No)

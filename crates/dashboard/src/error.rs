@@ -104,7 +104,6 @@ impl From<AdListError> for PageError {
     fn from(error: AdListError) -> Self {
         match error {
             AdListError::NoSuchCampaign => Self::NotFound,
-            AdListError::NoSuchCursor => Self::Invalid("cursor"),
             AdListError::Store(error) => error.into(),
         }
     }

@@ -99,6 +99,10 @@ pub struct Paired {
     pub spend_of_clicked: Decimal,
     pub spend_of_purchased: Decimal,
     pub spend_of_returned: Decimal,
+    /// Impressions, clicks and purchases where spend is known.
+    pub shown_of_spent: i64,
+    pub clicks_of_spent: i64,
+    pub purchases_of_spent: i64,
 }
 
 impl Sums {
@@ -110,19 +114,19 @@ impl Sums {
     /// Spend per click.
     pub fn cpc(&self) -> Option<Decimal> {
         self.spend?;
-        quotient(self.paired.spend_of_clicked, self.clicks?.into())
+        quotient(self.paired.spend_of_clicked, self.paired.clicks_of_spent.into())
     }
 
     /// Spend per thousand impressions.
     pub fn cpm(&self) -> Option<Decimal> {
         self.spend?;
-        quotient(self.paired.spend_of_shown, self.impressions?.into())?.checked_mul(Decimal::ONE_THOUSAND)
+        quotient(self.paired.spend_of_shown, self.paired.shown_of_spent.into())?.checked_mul(Decimal::ONE_THOUSAND)
     }
 
     /// Spend per purchase.
     pub fn cpa(&self) -> Option<Decimal> {
         self.spend?;
-        quotient(self.paired.spend_of_purchased, self.purchases?.into())
+        quotient(self.paired.spend_of_purchased, self.paired.purchases_of_spent.into())
     }
 
     /// Claimed revenue per unit of spend.
@@ -227,7 +231,7 @@ impl Coverage {
 /// Everything about the advertising of a window but its rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overview {
-    /// Over all that matches, at the level of ads. What has no rate is left out, its counts included.
+    /// Over all that matches, at the level of ads. Money without a rate is left out.
     pub totals: Sums,
     /// Whether anything has no rate.
     pub lacks_rates: bool,
@@ -244,8 +248,6 @@ pub struct Overview {
 pub enum AdListError {
     #[error("no campaign has this number")]
     NoSuchCampaign,
-    #[error("no row of the list has this cursor")]
-    NoSuchCursor,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -300,6 +302,9 @@ mod tests {
                 spend_of_clicked: dec!(120.50),
                 spend_of_purchased: dec!(100),
                 spend_of_returned: dec!(100),
+                shown_of_spent: 50_211,
+                clicks_of_spent: 911,
+                purchases_of_spent: 14,
             },
         };
         let rounded = |ratio: Option<Decimal>| ratio.map(|ratio| ratio.round_dp(4));

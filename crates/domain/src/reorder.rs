@@ -60,6 +60,8 @@ pub struct Suggestion {
     pub id: SuggestionId,
     pub inventory_item_id: InventoryItemId,
     pub sku: String,
+    /// As it was when the suggestion was made; `None` where that was not kept.
+    pub product_name: Option<String>,
     pub qty_suggested: i64,
     /// In English, as it was when the suggestion was made.
     pub reason: String,

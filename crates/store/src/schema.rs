@@ -1024,6 +1024,7 @@ diesel::table! {
         status -> Text,
         computed_at -> Timestamptz,
         basis -> Nullable<Jsonb>,
+        product_name -> Nullable<Text>,
     }
 }
 

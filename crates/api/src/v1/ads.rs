@@ -101,7 +101,6 @@ impl From<AdListError> for ApiError {
             AdListError::NoSuchCampaign => Self::new(Code::NotFound)
                 .message("`campaign_id` names no campaign of the account.")
                 .param("campaign_id"),
-            AdListError::NoSuchCursor => Self::parameter("cursor", "must be the `next_cursor` of a page of this list"),
             AdListError::Store(error) => error.into(),
         }
     }
@@ -161,7 +160,7 @@ pub async fn get(
     let today = caller.zone().day_of((state.clock)());
     if format == Format::Csv {
         let about = CsvMetadata { name: "ads", day: today, freshness: Some(freshness), warnings: &warnings };
-        return file(&about, &caller, query, &params, &state, streams).await.map(Either::Right);
+        return file(&about, &caller, query, &params, &state, streams).await;
     }
     let page = params.limit.page(params.cursor);
     let found = state.ads.page(account, query, page).await?;
@@ -180,7 +179,7 @@ pub async fn get(
         api_version: API_VERSION,
         warnings,
     };
-    Reply::found(&body).map(Either::Left)
+    Reply::listed(&body).map(Either::Left)
 }
 
 /// All rows, or a page of them where `limit` is given.
@@ -191,17 +190,17 @@ async fn file(
     params: &ListParams,
     state: &State,
     streams: web::Data<Streams>,
-) -> Result<HttpResponse, ApiError> {
+) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let currency = caller.currency();
     let row = move |row| FileRow::from(AdBody::new(row, currency));
     if params.limit.requested().is_none() {
         let streaming = streams.into_inner().begin(caller.account())?;
         let rows = state.ads.stream(caller.account(), query, params.cursor).await?;
-        return Ok(csv::stream(about, rows, row, streaming));
+        return Ok(Either::Right(csv::stream(about, rows, row, streaming)));
     }
     let found = state.ads.page(caller.account(), query, params.limit.page(params.cursor)).await?;
     let rows: Vec<FileRow> = found.items.into_iter().map(row).collect();
-    csv::page(about, &rows, found.next_cursor)
+    csv::page(about, &rows, found.next_cursor).map(Either::Left)
 }
 
 /// What the figures lack.

@@ -119,8 +119,8 @@ pub async fn list(
     let found = state.alerts.firings(account, id, page).await?.ok_or_else(unknown)?;
     let list = List::new(page, found, FiringBody::from, warnings);
     if format == Format::Json {
-        return Reply::found(&list).map(Either::Left);
+        return Reply::listed(&list).map(Either::Left);
     }
     let rows: Vec<FileRow> = list.data.into_iter().map(FileRow::from).collect();
-    csv::page(&about(&list.warnings), &rows, list.pagination.next_cursor).map(Either::Right)
+    csv::page(&about(&list.warnings), &rows, list.pagination.next_cursor).map(Either::Left)
 }

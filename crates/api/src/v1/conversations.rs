@@ -234,7 +234,7 @@ pub async fn get(
     params(("id" = i64, Path, description = "The conversation.", minimum = 1, example = 5)),
     responses((status = 200, description = "The conversation as it is now.", body = OneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
+    extensions(("x-errors" = json!([Code::MissingParameter, Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn change(
     caller: Caller,
@@ -313,6 +313,9 @@ impl From<ChangeError> for ApiError {
             ChangeError::NotFound => unknown(),
             ChangeError::UnknownCustomer => Self::parameter("customer_id", "is no customer of the account"),
             ChangeError::Invalid(field, fault) => Self::parameter(field, fault),
+            ChangeError::NoEnd => Self::new(Code::MissingParameter)
+                .message("`snoozed_until` is required with the status `snoozed`.")
+                .param("snoozed_until"),
             ChangeError::Transition => Self::new(Code::InvalidTransition),
             ChangeError::Store(error) => error.into(),
         }

@@ -121,7 +121,7 @@ pub async fn get(
     if format == Format::Csv {
         let day = query.range.last;
         let about = CsvMetadata { name: "creatives", day, freshness: Some(freshness), warnings: &warnings };
-        return file(&about, &caller, query, &params, &state, streams).await.map(Either::Right);
+        return file(&about, &caller, query, &params, &state, streams).await;
     }
     let page = params.limit.page(params.cursor);
     let found = state.creatives.page(account, query, page).await?;
@@ -135,7 +135,7 @@ pub async fn get(
         api_version: API_VERSION,
         warnings,
     };
-    Reply::found(&body).map(Either::Left)
+    Reply::listed(&body).map(Either::Left)
 }
 
 /// All rows, or a page of them where `limit` is given.
@@ -146,15 +146,15 @@ async fn file(
     params: &ListParams,
     state: &State,
     streams: web::Data<Streams>,
-) -> Result<HttpResponse, ApiError> {
+) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let currency = caller.currency();
     let row = move |creative| FileRow::from(CreativeBody::new(creative, currency));
     if params.limit.requested().is_none() {
         let streaming = streams.into_inner().begin(caller.account())?;
         let rows = state.creatives.stream(caller.account(), query, params.cursor).await?;
-        return Ok(csv::stream(about, rows, row, streaming));
+        return Ok(Either::Right(csv::stream(about, rows, row, streaming)));
     }
     let found = state.creatives.page(caller.account(), query, params.limit.page(params.cursor)).await?;
     let rows: Vec<FileRow> = found.items.into_iter().map(row).collect();
-    csv::page(about, &rows, found.next_cursor)
+    csv::page(about, &rows, found.next_cursor).map(Either::Left)
 }

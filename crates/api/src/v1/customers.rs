@@ -197,11 +197,11 @@ pub async fn get(
     let list = List::new(page, found, body, warnings);
     let freshness = FreshnessBody::new(freshness, caller.zone());
     match format {
-        Format::Json => Reply::found(&DatedList::new(list, freshness)).map(Either::Left),
+        Format::Json => Reply::listed(&DatedList::new(list, freshness)).map(Either::Left),
         Format::Csv => {
             let about =
                 CsvMetadata { name: "customers", day: today, freshness: Some(freshness), warnings: &list.warnings };
-            csv::page(&about, &list.data, list.pagination.next_cursor).map(Either::Right)
+            csv::page(&about, &list.data, list.pagination.next_cursor).map(Either::Left)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /api/v1/metrics`: what a metric was each day, beside what had been expected of it.
 
 use ::web::row;
-use actix_web::{Either, HttpResponse, web};
+use actix_web::web;
 use domain::{
     freshness::Dated,
     metric_days::{Expected, JudgedDay},
@@ -119,11 +119,7 @@ impl Input for ListParams {}
     security(("api_key" = ["read"])),
     extensions(("x-errors" = json!([Code::MissingParameter, Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
-pub async fn get(
-    caller: Caller,
-    query: Listing<ListParams>,
-    state: web::Data<State>,
-) -> Result<Either<Reply, HttpResponse>, ApiError> {
+pub async fn get(caller: Caller, query: Listing<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let Listing { params: ListParams { metric, days, until, as_of }, format, warnings } = query;
     let window_days = days.get();
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
@@ -133,7 +129,7 @@ pub async fn get(
     let freshness = FreshnessBody::new(freshness, caller.zone());
     if format == Format::Csv {
         let about = CsvMetadata { name: "metrics", day: range.last, freshness: Some(freshness), warnings: &warnings };
-        return csv::page(&about, &data, None).map(Either::Right);
+        return csv::page(&about, &data, None);
     }
-    Reply::found(&Body { metric, data, window_days, freshness, api_version: API_VERSION, warnings }).map(Either::Left)
+    Reply::listed(&Body { metric, data, window_days, freshness, api_version: API_VERSION, warnings })
 }

@@ -3,7 +3,7 @@
 mod explain;
 
 use ::web::row;
-use actix_web::{Either, HttpResponse, web};
+use actix_web::web;
 use domain::{
     freshness::Dated,
     language::Language,
@@ -281,7 +281,7 @@ pub async fn get(
     accepted: Accepted,
     query: Listing<ListParams>,
     state: web::Data<State>,
-) -> Result<Either<Reply, HttpResponse>, ApiError> {
+) -> Result<Reply, ApiError> {
     let Listing { params, format, warnings } = query;
     let ListParams { days, limit, cursor, explain, complete, until, as_of, lang } = params;
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
@@ -301,14 +301,14 @@ pub async fn get(
         let day = |snapshot| SnapshotBody::new(snapshot, currency, None, &texts);
         let data: Vec<_> = found.items.into_iter().map(day).collect();
         let about = CsvMetadata { name: "profit", day: range.last, freshness: Some(freshness), warnings: &warnings };
-        return csv::page(&about, &data, pagination.next_cursor).map(Either::Right);
+        return csv::page(&about, &data, pagination.next_cursor);
     }
     let assumed = if explain == Some(true) { Some(state.profit.assumptions(account).await?) } else { None };
     let day = |snapshot| SnapshotBody::new(snapshot, currency, assumed.as_ref(), &texts);
     let data = found.items.into_iter().map(day).collect();
     let body = Body { data, totals, window_days: days, freshness, pagination, api_version: API_VERSION, warnings };
-    let reply = Reply::found(&body)?;
-    Ok(Either::Left(if assumed.is_some() { reply.in_language(&texts) } else { reply }))
+    let reply = Reply::listed(&body)?;
+    Ok(if assumed.is_some() { reply.in_language(&texts) } else { reply })
 }
 
 #[cfg(test)]

@@ -37,6 +37,9 @@ struct SuggestionBody {
     inventory_item_id: i64,
     #[schema(example = "MUG-BLUE")]
     sku: String,
+    /// As it was when the suggestion was made; null for one from before it was kept.
+    #[schema(example = "Blue mug")]
+    product_name: Option<String>,
     #[schema(example = 240)]
     qty_suggested: i64,
     #[schema(example = "Sells 6.0 a day; 42 in stock last 7 days, delivery takes 14.")]
@@ -155,6 +158,7 @@ impl SuggestionBody {
             id,
             inventory_item_id,
             sku,
+            product_name,
             qty_suggested,
             reason: _,
             confidence,
@@ -167,6 +171,7 @@ impl SuggestionBody {
             id: id.0,
             inventory_item_id: inventory_item_id.0,
             sku,
+            product_name,
             qty_suggested,
             reason,
             confidence: JsonDecimal::ratio(confidence),

@@ -174,7 +174,7 @@ pub async fn list(
     let found = state.transactions.page(account, &filter, page).await?;
     let list = List::new(page, found, RowBody::from, warnings);
     match format {
-        Format::Json => Reply::found(&list).map(Either::Left),
-        Format::Csv => csv::page(&about(&list.warnings), &list.data, list.pagination.next_cursor).map(Either::Right),
+        Format::Json => Reply::listed(&list).map(Either::Left),
+        Format::Csv => csv::page(&about(&list.warnings), &list.data, list.pagination.next_cursor).map(Either::Left),
     }
 }

@@ -45,6 +45,9 @@ fn sums() -> Sums {
             spend_of_clicked: dec!(120.50),
             spend_of_purchased: dec!(120.50),
             spend_of_returned: dec!(120.50),
+            shown_of_spent: 50_211,
+            clicks_of_spent: 911,
+            purchases_of_spent: 14,
         },
     }
 }
@@ -221,7 +224,6 @@ fn what_is_wrong_is_named(#[case] query: &str, #[case] param: &str, #[case] allo
 
 #[rstest]
 #[case(AdListError::NoSuchCampaign, 404, "not_found", "campaign_id")]
-#[case(AdListError::NoSuchCursor, 400, "invalid_parameter", "cursor")]
 fn what_names_nothing_is_refused(
     #[case] error: AdListError,
     #[case] status: u16,

@@ -907,6 +907,7 @@ fn reorder_suggestions() {
             id: SuggestionId(9),
             inventory_item_id: InventoryItemId(55),
             sku: "MUG".into(),
+            product_name: Some("Blue mug".into()),
             qty_suggested: 240,
             reason: "r".into(),
             confidence: dec!(0.9),

@@ -10,6 +10,7 @@ use domain::{
     page::PageRequest,
 };
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     bot::pick,
@@ -60,10 +61,27 @@ fn actor(writer: &Writer, by: &Actor) -> String {
     }
 }
 
+/// What was noted, without the signs of JSON. The file has it as it is.
+fn plain(writer: &Writer, value: &Value) -> String {
+    let list = |parts: Vec<String>| if parts.is_empty() { "–".to_owned() } else { parts.join(", ") };
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::Bool(is_so) => writer.say(if *is_so { "answer-yes" } else { "answer-no" }),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => list(values.iter().map(|value| plain(writer, value)).collect()),
+        Value::Object(fields) => {
+            let field =
+                |(name, value): (&String, &Value)| format!("{}: {}", name.replace('_', " "), plain(writer, value));
+            list(fields.iter().map(field).collect())
+        }
+    }
+}
+
 fn row(writer: &Writer, noted: &Noted) -> Row {
     let action = writer.say(&format!("action-{}", noted.action.as_str().replace('_', "-")));
     let target = noted.target.as_ref().map(|target| format!(": {target}")).unwrap_or_default();
-    let change = [&noted.before, &noted.after].map(|value| value.as_ref().map(ToString::to_string));
+    let change = [&noted.before, &noted.after].map(|value| value.as_ref().map(|value| plain(writer, value)));
     let change = change.into_iter().flatten().collect::<Vec<_>>().join(" → ");
     let sandbox = (noted.mode == Some(Mode::Test)).then(|| writer.say("activity-sandbox"));
     let by = actor(writer, &noted.by);
@@ -115,7 +133,7 @@ fn line(noted: Noted) -> Line {
         Actor::Operator => "operator".to_owned(),
         Actor::Nobody => "nobody".to_owned(),
     };
-    let json = |value: Option<serde_json::Value>| value.map(|value| value.to_string());
+    let json = |value: Option<Value>| value.map(|value| value.to_string());
     let at = at.format(&time::format_description::well_known::Rfc3339).unwrap_or_default();
     Line {
         at,
@@ -143,4 +161,22 @@ pub async fn csv(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         .insert_header((header::CONTENT_TYPE, "text/csv; charset=utf-8"))
         .insert_header((header::CONTENT_DISPOSITION, "attachment; filename=\"activity.csv\""))
         .body(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    #[test]
+    fn what_was_noted_is_read_without_json() {
+        let of = |value: Value| plain(&writer("es-AR"), &value);
+        assert_eq!(
+            of(json!({"events": ["order.created", "order.paid"], "is_active": true})),
+            "events: order.created, order.paid, is active: Sí"
+        );
+        assert_eq!(of(json!({"link": null, "limit": 5, "hosts": []})), "link: –, limit: 5, hosts: –");
+    }
 }

@@ -10,6 +10,7 @@ use app::shops::connect::{AuthorizeFailure, Begun, CompleteFailure, ConnectServi
 use domain::{
     accounts::Platform,
     audit::Action,
+    integrations::Integration,
     shops::{AuthorizeError, CompleteError, authorizations::Initiator, connections::ConnectError},
 };
 use serde::Deserialize;
@@ -62,6 +63,15 @@ pub fn form(writer: &Writer, platform: Platform) -> Form {
     });
     let go = title(writer, platform);
     Form { address: format!("/integrations/{platform}/connect"), fixed: Vec::new(), shop, go }
+}
+
+/// What begins to connect the same shop as before. The number of an ad account is asked for anew, of who reaches several.
+pub fn again(writer: &Writer, integration: &Integration) -> Form {
+    let mut form = form(writer, integration.provider);
+    if integration.provider == Platform::Shopify {
+        (form.fixed, form.shop) = (vec![("shop", integration.shop.clone())], None);
+    }
+    Form { go: writer.say("connection-again"), ..form }
 }
 
 #[derive(Deserialize)]

@@ -153,7 +153,7 @@ fn fault(error: ChangeError) -> PageError {
     match error {
         ChangeError::NotFound => PageError::NotFound,
         ChangeError::UnknownCustomer => PageError::Invalid("customer"),
-        ChangeError::Invalid("snoozed_until", _) => PageError::Invalid("until"),
+        ChangeError::NoEnd | ChangeError::Invalid("snoozed_until", _) => PageError::Invalid("until"),
         ChangeError::Invalid(field, _) => PageError::Invalid(field),
         ChangeError::Transition => PageError::Conflict,
         ChangeError::Store(error) => error.into(),

@@ -116,10 +116,15 @@ pub async fn decide(
     Ok(see(&Query { decided, ..Query::of_status(from) }.address()))
 }
 
-/// By the money at stake, the most first.
+/// What is critical first, then by the money at stake, the most first, then by severity.
 pub fn ranked(insights: &[Insight]) -> Vec<&Insight> {
     let mut ranked: Vec<&Insight> = insights.iter().collect();
-    ranked.sort_by(|a, b| b.at_stake.unwrap_or(f64::MIN).total_cmp(&a.at_stake.unwrap_or(f64::MIN)));
+    let is_critical = |insight: &Insight| insight.severity == Severity::Critical;
+    let stake = |insight: &Insight| insight.at_stake.unwrap_or(f64::MIN);
+    ranked.sort_by(|a, b| {
+        let by_stake = || stake(b).total_cmp(&stake(a));
+        is_critical(b).cmp(&is_critical(a)).then_with(by_stake).then_with(|| b.severity.cmp(&a.severity))
+    });
     ranked
 }
 
@@ -265,6 +270,19 @@ mod tests {
         let query = Query::of_status(Status::Open);
         let source = Source { writer: &writer, query, may_decide, api: &api };
         source.panel(&Dated { found: Page { items, next_cursor }, freshness })
+    }
+
+    #[test]
+    fn what_is_critical_comes_before_what_has_more_at_stake() {
+        let of = |id, at_stake, severity| Insight { severity, ..insight(id, at_stake, Status::Open) };
+        let found = [
+            of(1, Some(900.0), Severity::Medium),
+            of(2, None, Severity::Critical),
+            of(3, Some(5.0), Severity::Critical),
+            of(4, None, Severity::Low),
+            of(5, None, Severity::High),
+        ];
+        assert_eq!(ranked(&found).iter().map(|one| one.id.0).collect::<Vec<_>>(), [3, 2, 1, 5, 4]);
     }
 
     #[test]

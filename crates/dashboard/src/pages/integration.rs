@@ -15,7 +15,7 @@ use tokio::try_join;
 use url::Url;
 
 use super::{
-    html,
+    connect, html,
     integrations::{badge, missing, name},
     panel, parameter, query, see,
     shell::shell,
@@ -26,6 +26,7 @@ use crate::{
     state::State,
     text::Writer,
     views::{
+        connect::Form,
         connection::Ending,
         figures::Fact,
         integration::{self as view, Acts, Model},
@@ -61,6 +62,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         missing_title: writer.say("attention"),
         missing: missing(&writer, &integration),
         acts: (viewer.may(Act::Change) && integration.revoked_at.is_none()).then(|| acts(&writer, id)),
+        again: again(&writer, &viewer, &state, &integration),
         head: head(&writer),
         runs: panel(&writer, &integration, cursor, &runs, &state.settings.api_url),
     };
@@ -112,6 +114,13 @@ fn acts(writer: &Writer, id: IntegrationId) -> Acts {
             go: writer.say("disconnect-go"),
         },
     }
+}
+
+/// What begins to connect a shop that has ended again, where that can be done.
+fn again(writer: &Writer, viewer: &Viewer, state: &State, integration: &Integration) -> Option<Form> {
+    let usable = state.shops.ports.connectors.for_mode(integration.provider, viewer.session().account.mode).is_ok();
+    let can = usable && viewer.may(Act::Change) && integration.revoked_at.is_some();
+    can.then(|| connect::again(writer, integration))
 }
 
 fn head(writer: &Writer) -> Vec<Head> {

@@ -80,16 +80,44 @@ fn figures(
 }
 
 fn item(writer: &Writer, one: &Explanation) -> Item {
-    let inputs = one.inputs.iter().map(|(name, value)| (*name, written(writer, *value), exact(writer, *value)));
+    let inputs =
+        one.inputs.iter().map(|(name, value)| (word(writer, name), written(writer, *value), exact(writer, *value)));
     Item {
-        name: writer.say(&format!("explained-{}", one.figure)),
+        name: word(writer, one.figure.as_str()),
         estimated: one.is_estimated.then(|| Badge { class: "", text: format!("≈ {}", writer.say("estimated")) }),
-        formula: format!("{} = {}", one.figure, one.figure.formula(writer.texts())),
+        formula: formula(writer, one),
         inputs: inputs.collect(),
         amount: one.value.map_or_else(|| "–".to_owned(), |value| written(writer, value)),
         value: one.value.map(|value| exact(writer, value)),
         is_result: one.figure == Explained::FinalProfit,
     }
+}
+
+/// How a figure or an input is called.
+fn word(writer: &Writer, name: &str) -> String {
+    let kind = if name.parse::<Explained>().is_ok() { "explained" } else { "input" };
+    writer.say(&format!("{kind}-{name}"))
+}
+
+/// The formula with words in the place of the names of fields, small within the sentence.
+fn formula(writer: &Writer, one: &Explanation) -> String {
+    let formula = one.figure.formula(writer.texts());
+    let names: Vec<&str> =
+        Explained::ALL.iter().map(|figure| figure.as_str()).chain(one.inputs.iter().map(|(name, _)| *name)).collect();
+    let small = |name: &str| {
+        let word = word(writer, name);
+        let mut letters = word.chars();
+        letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+    };
+    let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
+    let mut said = format!("{} = ", word(writer, one.figure.as_str()));
+    let mut rest = formula.as_str();
+    while let Some(first) = rest.chars().next() {
+        let (part, others) = rest.split_at(rest.find(|c| is_name(c) != is_name(first)).unwrap_or(rest.len()));
+        said += &if names.contains(&part) { small(part) } else { part.replace(" * ", " × ").replace(" - ", " − ") };
+        rest = others;
+    }
+    said
 }
 
 fn written(writer: &Writer, value: Value) -> String {
@@ -141,11 +169,14 @@ mod tests {
         let freshness = Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
         let api = Url::parse("http://localhost").unwrap();
         let panel = figures(&writer("es-AR"), snapshot.date, Some(&snapshot), &assumed, (&freshness, &api));
-        let net = panel.items.iter().find(|item| item.formula.starts_with("net_revenue")).unwrap();
+        let net = panel.items.iter().find(|item| item.name == "Ingresos netos").unwrap();
+        assert_eq!(net.formula, "Ingresos netos = ingresos brutos − reembolsos");
         assert_eq!((net.amount.as_str(), net.value.as_deref()), ("1.484,10", Some("1484.1")));
-        assert_eq!(net.inputs[1], ("refunds", "45,90".to_owned(), "45.9".to_owned()));
-        let fees = panel.items.iter().find(|item| item.formula.starts_with("fees_estimate")).unwrap();
-        assert_eq!(fees.inputs[2], ("fee_rate", "0,029".to_owned(), "0.029".to_owned()));
+        assert_eq!(net.inputs[1], ("Reembolsos".to_owned(), "45,90".to_owned(), "45.9".to_owned()));
+        let fees = panel.items.iter().find(|item| item.name == "Comisiones de pago").unwrap();
+        assert_eq!(fees.inputs[2], ("Tasa de comisión".to_owned(), "0,029".to_owned(), "0.029".to_owned()));
+        assert!(fees.formula.contains("ingresos × tasa de comisión + comisión por pedido"), "{}", fees.formula);
+        assert!(panel.items.iter().all(|item| !item.formula.contains('_')));
         let curl = panel.foot.call.unwrap().curl;
         assert!(curl.ends_with("days=3&explain=1&limit=1&cursor=20261121'"), "{curl}");
     }

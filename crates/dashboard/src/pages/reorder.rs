@@ -152,7 +152,7 @@ impl Source<'_> {
         Panel {
             id: "h-reorder",
             title: writer.say(&format!("reorder-{}-title", query.status)),
-            items: listing.page.items.iter().map(|suggestion| self.item(suggestion)).collect(),
+            items: by_urgency(&listing.page.items).into_iter().map(|suggestion| self.item(suggestion)).collect(),
             nothing: writer.say(&format!("reorder-{}-none", query.status)),
             all: None,
             next: panel::next(writer, next.map(Query::address)),
@@ -176,13 +176,15 @@ impl Source<'_> {
         };
         let is_recommended = suggestion.is_recommended();
         let title = if is_recommended { "order-so-many" } else { "do-not-order" };
+        let (sku, name) = (&suggestion.sku, suggestion.product_name.as_ref());
+        let product = name.filter(|name| *name != sku).map_or_else(|| sku.clone(), |name| format!("{name} ({sku})"));
         let about = writer
             .message("reorder-about")
             .count("days", suggestion.forecast_days)
             .text("share", writer.percent(suggestion.confidence, 0))
             .text("at", writer.moment(suggestion.computed_at));
         Item {
-            title: writer.message(title).count("quantity", quantity).text("sku", &suggestion.sku).say(),
+            title: writer.message(title).count("quantity", quantity).text("product", product).say(),
             reason: suggestion.reason_in(writer.texts(), writer.currency),
             warning: (!is_recommended)
                 .then(|| Badge { class: "bad", text: format!("! {}", writer.say("sells-at-a-loss")) }),
@@ -221,6 +223,14 @@ impl Source<'_> {
     }
 }
 
+/// What runs out first comes first.
+fn by_urgency(suggestions: &[Suggestion]) -> Vec<&Suggestion> {
+    let mut sorted: Vec<_> = suggestions.iter().collect();
+    let spare = |suggestion: &Suggestion| suggestion.basis.as_ref().map_or(f64::INFINITY, Basis::days_to_spare);
+    sorted.sort_by(|a, b| spare(a).total_cmp(&spare(b)));
+    sorted
+}
+
 #[cfg(test)]
 mod tests {
     use domain::{InventoryItemId, freshness::Freshness, jobs::JobName, page::Page};
@@ -230,7 +240,7 @@ mod tests {
     use super::*;
     use crate::text::tests::writer;
 
-    fn item(unit_contribution: Option<f64>, status: Status, may_decide: bool) -> Item {
+    fn suggestion(unit_contribution: Option<f64>, status: Status) -> Suggestion {
         let basis = Basis {
             on_hand: 42,
             on_order: 0,
@@ -249,10 +259,11 @@ mod tests {
             sold_last_year: None,
             season_ends: false,
         };
-        let suggestion = Suggestion {
+        Suggestion {
             id: SuggestionId(9),
             inventory_item_id: InventoryItemId(55),
             sku: "MUG-BLUE".into(),
+            product_name: Some("Blue mug".into()),
             qty_suggested: 1240,
             reason: String::new(),
             confidence: dec!(0.9),
@@ -260,7 +271,11 @@ mod tests {
             basis: Some(basis),
             computed_at: datetime!(2026-11-22 7:10 UTC),
             status,
-        };
+        }
+    }
+
+    fn item(unit_contribution: Option<f64>, status: Status, may_decide: bool) -> Item {
+        let suggestion = suggestion(unit_contribution, status);
         let (writer, api) = (writer("es-AR"), Url::parse("http://localhost").unwrap());
         let listing = Listing {
             page: Page { items: vec![suggestion], next_cursor: None },
@@ -280,6 +295,20 @@ mod tests {
         assert_eq!((basis.rows[4][1].as_str(), basis.rows.last().unwrap()[1].as_str()), ("6,1", "4,20"));
         assert_eq!(item.acts.unwrap().buttons.iter().map(|(to, _)| *to).collect::<Vec<_>>(), ["ordered", "dismissed"]);
         assert!(item.warning.is_none());
+    }
+
+    #[test]
+    fn it_names_the_product_and_what_runs_out_first_comes_first() {
+        let item = item(None, Status::Pending, true);
+        assert!(item.title.contains("Blue mug (MUG-BLUE)"), "{}", item.title);
+        let of = |id, on_hand| {
+            let known = suggestion(None, Status::Pending);
+            let basis = known.basis.clone().map(|basis| Basis { on_hand, ..basis });
+            Suggestion { id: SuggestionId(id), basis, ..known }
+        };
+        let old = Suggestion { basis: None, ..of(4, 0) };
+        let listed = [of(1, 42), old, of(2, 0), of(3, 90)];
+        assert_eq!(by_urgency(&listed).iter().map(|one| one.id.0).collect::<Vec<_>>(), [2, 1, 3, 4]);
     }
 
     #[test]

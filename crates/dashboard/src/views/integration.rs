@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
+    connect::{Form, form},
     connection::{Ending, end, missing},
     figures::{Fact, facts},
     layout::{Shell, page as whole},
@@ -22,6 +23,8 @@ pub struct Model {
     pub missing_title: String,
     pub missing: Vec<String>,
     pub acts: Option<Acts>,
+    /// Connects one that has ended again.
+    pub again: Option<Form>,
     pub head: Vec<Head>,
     pub runs: Panel<Row>,
 }
@@ -51,6 +54,7 @@ pub fn page(model: &Model) -> Markup {
             (facts(&model.facts))
             (missing(&model.missing_title, &model.missing))
             (panel(&model.runs, |items| rows(&model.head, items)))
+            @if let Some(again) = &model.again { (form(again)) }
             @if let Some(possible) = &model.acts { (end(&possible.ending)) }
         },
     )

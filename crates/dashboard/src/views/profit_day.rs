@@ -29,7 +29,7 @@ pub struct Item {
     pub estimated: Option<Badge>,
     pub formula: String,
     /// Each with its name, as it is written, and as the API has it.
-    pub inputs: Vec<(&'static str, String, String)>,
+    pub inputs: Vec<(String, String, String)>,
     pub amount: String,
     pub value: Option<String>,
     /// Whether it is what all of them lead to.
@@ -61,13 +61,13 @@ fn item(item: &Item) -> Markup {
     html! {
         li {
             h3 { (item.name) @if let Some(state) = &item.estimated { " " (badge(state)) } }
-            p.mono { (item.formula) }
+            p { (item.formula) }
             div.num { @if item.is_result { b data-value=[item.value.as_deref()] { (item.amount) } } @else { span data-value=[item.value.as_deref()] { (item.amount) } } }
             @if !item.inputs.is_empty() {
                 p {
                     @for (index, (name, written, value)) in item.inputs.iter().enumerate() {
                         @if index > 0 { " · " }
-                        code { (name) } " = " b data-value=(value) { (written) }
+                        (name) " = " b data-value=(value) { (written) }
                     }
                 }
             }

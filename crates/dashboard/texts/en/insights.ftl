@@ -27,4 +27,4 @@ category-customers = Customers
 category-pricing = Prices
 category-integrations = Connections
 category-social = Comments
-how-insights = At most seven are open at once, those with most at stake. One event is told once, however many figures it moved.
+how-insights = At most seven are open at once, those with most at stake; what is critical comes first. One event is told once, however many figures it moved.

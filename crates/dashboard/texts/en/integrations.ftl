@@ -62,6 +62,7 @@ connection-done-connected = Connected. Its history is being read, newest orders 
 connection-done-asked = It is being read now. The newest run stands in the list below when it has ended.
 connection-done-ended = Disconnected. What was read stays.
 sync-now = Read now
+connection-again = Connect it again
 disconnect = Disconnect
 disconnect-what = Gives the access back to the platform and forgets it here. What was read stays. To go on, connect the shop again.
 disconnect-go = Disconnect this shop

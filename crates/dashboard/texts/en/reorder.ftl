@@ -15,8 +15,8 @@ reorder-about = Covers { $days_n ->
     [one] { $days } day
    *[other] { $days } days
 } of demand with a probability of { $share } · computed { $at }
-order-so-many = Order { $quantity } of { $sku }
-do-not-order = { $sku }: { $quantity } would be needed
+order-so-many = Order { $quantity } of { $product }
+do-not-order = { $product }: { $quantity } would be needed
 sells-at-a-loss = Sells at a loss
 mark-ordered = Mark as ordered
 units = units

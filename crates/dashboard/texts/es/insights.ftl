@@ -27,4 +27,4 @@ category-customers = Clientes
 category-pricing = Precios
 category-integrations = Conexiones
 category-social = Comentarios
-how-insights = Hay como máximo siete abiertas a la vez, las que tienen más en juego. Un evento se cuenta una vez, por muchas cifras que haya movido.
+how-insights = Hay como máximo siete abiertas a la vez, las que tienen más en juego; lo crítico va primero. Un evento se cuenta una vez, por muchas cifras que haya movido.

@@ -62,6 +62,7 @@ connection-done-connected = Conectada. Se está leyendo su historia, los pedidos
 connection-done-asked = Se está leyendo ahora. La lectura más nueva aparece en la lista de abajo cuando termina.
 connection-done-ended = Desconectada. Lo leído queda.
 sync-now = Leer ahora
+connection-again = Conectarla de nuevo
 disconnect = Desconectar
 disconnect-what = Devuelve el acceso a la plataforma y lo olvida aquí. Lo leído queda. Para seguir, conecta la tienda de nuevo.
 disconnect-go = Desconectar esta tienda

@@ -15,8 +15,8 @@ reorder-about = Cubre { $days_n ->
     [one] { $days } día
    *[other] { $days } días
 } de demanda con una probabilidad de { $share } · calculado: { $at }
-order-so-many = Pedir { $quantity } de { $sku }
-do-not-order = { $sku }: harían falta { $quantity }
+order-so-many = Pedir { $quantity } de { $product }
+do-not-order = { $product }: harían falta { $quantity }
 sells-at-a-loss = Se vende con pérdida
 mark-ordered = Marcar como pedido
 units = unidades

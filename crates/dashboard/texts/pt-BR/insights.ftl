@@ -27,4 +27,4 @@ category-customers = Clientes
 category-pricing = Preços
 category-integrations = Conexões
 category-social = Comentários
-how-insights = No máximo sete ficam abertas ao mesmo tempo, as que têm mais em jogo. Um evento é contado uma vez, por mais números que tenha afetado.
+how-insights = No máximo sete ficam abertas ao mesmo tempo, as que têm mais em jogo; o que é crítico vem primeiro. Um evento é contado uma vez, por mais números que tenha afetado.

@@ -62,6 +62,7 @@ connection-done-connected = Conectada. Seu histórico está sendo lido, os pedid
 connection-done-asked = Está sendo lida agora. A leitura mais nova aparece na lista abaixo quando termina.
 connection-done-ended = Desconectada. O que foi lido fica.
 sync-now = Ler agora
+connection-again = Conectá-la de novo
 disconnect = Desconectar
 disconnect-what = Devolve o acesso à plataforma e o esquece aqui. O que foi lido fica. Para continuar, conecte a loja de novo.
 disconnect-go = Desconectar esta loja

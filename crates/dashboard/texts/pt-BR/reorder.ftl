@@ -15,8 +15,8 @@ reorder-about = Cobre { $days_n ->
     [one] { $days } dia
    *[other] { $days } dias
 } de demanda com probabilidade de { $share } · calculado: { $at }
-order-so-many = Pedir { $quantity } de { $sku }
-do-not-order = { $sku }: seriam necessárias { $quantity }
+order-so-many = Pedir { $quantity } de { $product }
+do-not-order = { $product }: seriam necessárias { $quantity }
 sells-at-a-loss = Vende com prejuízo
 mark-ordered = Marcar como pedido
 units = unidades

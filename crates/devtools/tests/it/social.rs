@@ -408,7 +408,7 @@ async fn hooks_are_signed_and_sent_to_who_confirmed_and_subscribed() {
     let (body, signature) = receiver.until(1).await.remove(0);
     assert_eq!(hooks.verify(&body, Some(&signature)), Ok(()));
     assert!(String::from_utf8(body.clone()).unwrap().contains(r#""message": "\u00bfCu\u00e1nto cuesta?""#));
-    let batch = hooks.parse(&body).remove(0);
+    let batch = hooks.parse(&body).batches.remove(0);
     assert_eq!((batch.channel, batch.profile.as_str()), (Channel::Facebook, PAGE));
     let Happened::Posted(comment) = &batch.changes[0] else { panic!("{batch:?}") };
     assert_eq!((comment.external_id.as_str(), comment.text.as_str()), (id.as_str(), "¿Cuánto cuesta?"));
@@ -419,7 +419,7 @@ async fn hooks_are_signed_and_sent_to_who_confirmed_and_subscribed() {
     receiver.until(2).await;
     network.meta(Channel::Instagram).reply(&instagram, &thread, "Hola").await.unwrap();
     let (body, _) = receiver.until(3).await.remove(2);
-    let Happened::Posted(own) = &hooks.parse(&body).remove(0).changes[0] else { panic!() };
+    let Happened::Posted(own) = &hooks.parse(&body).batches.remove(0).changes[0] else { panic!() };
     assert!(instagram.is_own(own.author_id.as_deref(), own.username.as_deref()));
     assert_eq!(*receiver.asked.lock().unwrap(), 1);
 

@@ -256,11 +256,11 @@ payloads! {
         /// When.
         ts: Instant = Instant(datetime!(2026-05-02 8:30 UTC)),
     }
-    /// A shop was connected.
+    /// A shop, an ad account or a profile was connected.
     IntegrationConnected {
-        /// The platform.
+        /// The platform; of a profile the channel.
         provider: String = "shopify".to_owned(),
-        /// The shop's host name.
+        /// The shop's host name, the name of the ad account, or the profile's handle.
         shop: String = "example.myshopify.com".to_owned(),
     }
     /// A shop's permission ended: uninstalled there, or revoked here.
@@ -334,11 +334,12 @@ payloads! {
         /// Why.
         reason: String = "the job failed".to_owned(),
     }
-    /// A shop's permission ended, for whatever reason: `integration.revoked` in the terms of `integration.connected`.
+    /// What was connected is no longer, for whatever reason: `integration.revoked`, of profiles too, in the terms of
+    /// `integration.connected`.
     IntegrationDisconnected {
-        /// The platform.
+        /// The platform; of a profile the channel.
         provider: String = "mercadolibre".to_owned(),
-        /// The shop.
+        /// The shop, the ad account or the profile.
         shop: String = "EXAMPLESHOP".to_owned(),
         /// Why, as in `integration.revoked`.
         reason: String = "manual".to_owned(),

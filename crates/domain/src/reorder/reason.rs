@@ -50,6 +50,17 @@ impl Basis {
     pub fn sells_at_a_loss(&self) -> bool {
         self.unit_contribution.is_some_and(|unit| unit < 0.0)
     }
+
+    /// Days for which what is on hand and on order lasts beyond the lead time; below 0 where it runs out before an order of
+    /// today arrives. Infinite without demand.
+    pub fn days_to_spare(&self) -> f64 {
+        let cover = if self.daily_demand > 0.0 {
+            (self.on_hand + self.on_order).max(0) as f64 / self.daily_demand
+        } else {
+            f64::INFINITY
+        };
+        cover - self.lead_time_days as f64
+    }
 }
 
 /// A suggestion in words.
@@ -141,6 +152,14 @@ pub(crate) mod tests {
 
     fn reason(basis: &Basis) -> String {
         Reason { quantity: 76, confidence: 0.92, basis, currency: dollars() }.say(&Texts::of(Locale::ENGLISH))
+    }
+
+    #[test]
+    fn stock_lasts_beyond_the_lead_time_or_not() {
+        let of = |on_hand, daily_demand| Basis { on_hand, on_order: 10, daily_demand, lead_time_days: 14, ..PLAIN };
+        assert_eq!(of(20, 2.0).days_to_spare(), 1.0);
+        assert_eq!(of(-10, 2.0).days_to_spare(), -14.0);
+        assert_eq!(of(20, 0.0).days_to_spare(), f64::INFINITY);
     }
 
     #[test]

@@ -150,6 +150,8 @@ pub enum ChangeError {
     /// The field and what is wrong with it; completes "`field` …".
     #[error("{1}")]
     Invalid(&'static str, &'static str),
+    #[error("a snooze has an end")]
+    NoEnd,
     #[error("the conversation is not in a state that allows this")]
     Transition,
     #[error(transparent)]
@@ -160,8 +162,8 @@ impl ConversationChange {
     /// Status and end of the snooze after the change.
     ///
     /// # Errors
-    /// [`ChangeError::Transition`] from closed to snoozed; [`ChangeError::Invalid`] for a snooze without its end, or an end
-    /// without a snooze or in the past.
+    /// [`ChangeError::Transition`] from closed to snoozed; [`ChangeError::NoEnd`] for a snooze without its end;
+    /// [`ChangeError::Invalid`] for an end without a snooze or in the past.
     pub fn status_after(
         &self,
         from: (Status, Option<OffsetDateTime>),
@@ -178,7 +180,7 @@ impl ConversationChange {
             return Err(ChangeError::Transition);
         }
         match self.snoozed_until.or(from.1) {
-            None => Err(ChangeError::Invalid("snoozed_until", "is required with the status `snoozed`")),
+            None => Err(ChangeError::NoEnd),
             Some(until) if until <= now => Err(ChangeError::Invalid("snoozed_until", "must lie in the future")),
             Some(until) => Ok((status, Some(until))),
         }
@@ -354,7 +356,7 @@ mod tests {
 
     #[rstest]
     #[case(Status::Open, Some(Status::Snoozed), Some(LATER), Ok((Status::Snoozed, Some(LATER))))]
-    #[case(Status::Open, Some(Status::Snoozed), None, Err("snoozed_until"))]
+    #[case(Status::Open, Some(Status::Snoozed), None, Err("no end"))]
     #[case(Status::Open, Some(Status::Snoozed), Some(NOW), Err("snoozed_until"))]
     #[case(Status::Open, None, Some(LATER), Err("snoozed_until"))]
     #[case(Status::Closed, Some(Status::Snoozed), Some(LATER), Err("transition"))]
@@ -370,6 +372,7 @@ mod tests {
         let change = ConversationChange { status, snoozed_until, ..ConversationChange::default() };
         let found = change.status_after((from, None), NOW).map_err(|error| match error {
             ChangeError::Invalid(field, _) => field,
+            ChangeError::NoEnd => "no end",
             _ => "transition",
         });
         assert_eq!(found, expected);

@@ -84,7 +84,7 @@ statement!(
         CASE WHEN $7 <> 'account' THEN campaign.name END AS campaign_name,
         page.native_spend, page.native_currency, page.spend, page.impressions, page.clicks, page.purchases, page.revenue,
         page.clicks_of_shown, page.shown_of_clicked, page.spend_of_shown, page.spend_of_clicked, page.spend_of_purchased,
-        page.spend_of_returned
+        page.spend_of_returned, page.shown_of_spent, page.clicks_of_spent, page.purchases_of_spent
     FROM page
         LEFT JOIN ad_entities own ON $7 <> 'account' AND own.account_id = $1 AND own.id = page.row_id
         LEFT JOIN ad_entities ad_set ON ad_set.account_id = $1 AND ad_set.id = page.ad_set_id
@@ -119,6 +119,9 @@ row!(
         spend_of_clicked: Decimal => Numeric,
         spend_of_purchased: Decimal => Numeric,
         spend_of_returned: Decimal => Numeric,
+        shown_of_spent: i64 => BigInt,
+        clicks_of_spent: i64 => BigInt,
+        purchases_of_spent: i64 => BigInt,
     }
 );
 
@@ -156,6 +159,9 @@ impl SumRow {
             spend_of_clicked,
             spend_of_purchased,
             spend_of_returned,
+            shown_of_spent,
+            clicks_of_spent,
+            purchases_of_spent,
         } = self;
         let told = |text: Option<String>| text.filter(|text| !text.is_empty());
         let external_id = if level == Level::Account { Some(ad_account.clone()) } else { told(external_id) };
@@ -167,6 +173,9 @@ impl SumRow {
             spend_of_clicked,
             spend_of_purchased,
             spend_of_returned,
+            shown_of_spent,
+            clicks_of_spent,
+            purchases_of_spent,
         };
         Ok(AdRow {
             id,
@@ -244,17 +253,12 @@ impl Store {
         Ok(self.read(account, async |connection| Ok(row.clone().get_result(connection).await?)).await?)
     }
 
-    /// What the filter and the cursor name has to be the account's.
-    async fn check_ads(&self, account: AccountId, query: Query, after: After) -> Result<(), AdListError> {
+    /// What the filter names has to be the account's.
+    async fn check_ads(&self, account: AccountId, query: Query) -> Result<(), AdListError> {
         if let Some(campaign) = query.campaign
             && !self.has_ad_row(account, campaign, Level::Campaign).await?
         {
             return Err(AdListError::NoSuchCampaign);
-        }
-        if let Some(row) = after.row
-            && !self.has_ad_row(account, row, query.level).await?
-        {
-            return Err(AdListError::NoSuchCursor);
         }
         Ok(())
     }
@@ -263,8 +267,11 @@ impl Store {
 #[async_trait]
 impl AdStore for Store {
     async fn page(&self, account: AccountId, query: Query, request: PageRequest) -> Result<Page<AdRow>, AdListError> {
-        let after = After::of(query.group, request.cursor).ok_or(AdListError::NoSuchCursor)?;
-        self.check_ads(account, query, after).await?;
+        self.check_ads(account, query).await?;
+        // Behind a row that is none there is nothing.
+        let Some(after) = After::of(query.group, request.cursor) else {
+            return Ok(Page { items: Vec::new(), next_cursor: None });
+        };
         let read =
             async |connection: &mut AsyncPgConnection| page(connection, account, query, after, request.limit).await;
         Ok(self.read(account, read).await.map_err(StoreError::from)?)

@@ -107,11 +107,6 @@ row!(
     }
 );
 
-statement!(
-    HasCreative(account: i64 => BigInt, id: i64 => BigInt) -> Scalar<Bool> = "
-    SELECT EXISTS (SELECT FROM campaign_creatives WHERE account_id = $1 AND id = $2)"
-);
-
 impl TryFrom<CreativeRow> for Creative {
     type Error = StoreError;
     fn try_from(row: CreativeRow) -> Result<Self, StoreError> {
@@ -207,13 +202,6 @@ impl CreativeStore for Store {
             && !self.has_ad_row(account, campaign, Level::Campaign).await?
         {
             return Err(AdListError::NoSuchCampaign);
-        }
-        if let Some(id) = request.cursor {
-            let known = HasCreative { account: account.0, id };
-            let known = self.read(account, async |connection| Ok(known.clone().get_result::<bool>(connection).await?));
-            if !known.await.map_err(StoreError::from)? {
-                return Err(AdListError::NoSuchCursor);
-            }
         }
         let read = async |connection: &mut AsyncPgConnection| page(connection, account, query, request).await;
         Ok(self.read(account, read).await.map_err(StoreError::from)?)

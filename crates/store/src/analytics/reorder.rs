@@ -43,6 +43,7 @@ struct SuggestionRow {
     status: String,
     computed_at: OffsetDateTime,
     basis: Option<Value>,
+    product_name: Option<String>,
 }
 
 impl TryFrom<SuggestionRow> for Suggestion {
@@ -59,11 +60,13 @@ impl TryFrom<SuggestionRow> for Suggestion {
             status,
             computed_at,
             basis,
+            product_name,
         } = row;
         Ok(Self {
             id: SuggestionId(id),
             inventory_item_id: InventoryItemId(inventory_item_id),
             sku,
+            product_name,
             qty_suggested,
             reason,
             confidence,

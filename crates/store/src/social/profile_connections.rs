@@ -13,14 +13,15 @@ use domain::{
     social::{
         Channel,
         profiles::{
-            Ended, NewProfile, ProfileConnections, ProfileError, SUBSCRIBE_AGAIN, SUBSCRIBE_EVERY, SocialProfile,
+            EndReason, Ended, NewProfile, ProfileConnections, ProfileError, SUBSCRIBE_AGAIN, SUBSCRIBE_EVERY,
+            SocialProfile,
         },
     },
 };
 use serde_json::json;
 use time::OffsetDateTime;
 
-use super::profiles::claim;
+use super::profiles::{claim, tell_connected, tell_disconnected};
 use crate::{
     Store,
     accounts::lock,
@@ -266,6 +267,7 @@ async fn connect(
     };
     put.execute(session).await?;
     let name = handle.as_ref().unwrap_or(external_id);
+    tell_connected(session, account, (channel.to_string(), name.clone()), now).await?;
     audit::changed(session, note.clone(), name, (None, Some(json!({ "channel": channel }))), now).await?;
     let made = one(session, account, *id).await?.ok_or_else(|| corrupt("profile"))?;
     let made = SocialProfile::try_from(made)?;
@@ -293,6 +295,7 @@ async fn end(
         return Ok(Ended::Before);
     }
     let name = handle.as_ref().unwrap_or(&external_id);
+    tell_disconnected(session, account, (channel.clone(), name.clone()), EndReason::Manual, now).await?;
     audit::changed(session, note, name, (Some(json!({ "channel": channel })), None), now).await?;
     Ok(Ended::Now)
 }

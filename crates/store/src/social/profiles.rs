@@ -8,8 +8,10 @@ use diesel::{
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, IntegrationId, SocialAccountId, StoreError,
+    events::{Instant, IntegrationConnected, IntegrationDisconnected},
     social::{
         Channel,
+        profiles::EndReason,
         replies::{Connected, NewSocialAccount, PollHints, ProfileStore, SocialAccount},
     },
 };
@@ -24,6 +26,7 @@ use crate::{
         query::RunQueryDsl,
     },
     schema::{social_accounts as profiles, social_owners as owners},
+    webhooks::outbox,
 };
 
 statement!(
@@ -106,10 +109,12 @@ impl TryFrom<ProfileRow> for SocialAccount {
 }
 
 statement!(
-    GiveToken(account: i64 => BigInt, id: i64 => BigInt, sealed: Vec<u8> => Bytea, at: OffsetDateTime => Timestamptz) -> () = "
+    GiveToken(account: i64 => BigInt, id: i64 => BigInt, sealed: Vec<u8> => Bytea, at: OffsetDateTime => Timestamptz)
+        -> NamedRow = "
     UPDATE social_accounts
     SET sealed_token = $3, ended_at = NULL, end_reason = NULL, blocked_until = NULL, poll_due_at = $4
-    WHERE account_id = $1 AND id = $2"
+    WHERE account_id = $1 AND id = $2
+    RETURNING channel, coalesce(handle, external_id) AS name"
 );
 
 statement!(
@@ -124,10 +129,19 @@ statement!(
         id: i64 => BigInt,
         at: OffsetDateTime => Timestamptz,
         token: Option<&'a [u8]> => Nullable<Bytea>,
-    ) -> () = "
+        reason: &'static str => Text,
+    ) -> NamedRow = "
     UPDATE social_accounts
-    SET sealed_token = NULL, ended_at = $3, end_reason = 'token_expired', poll_due_at = NULL, subscribe_due_at = NULL
-    WHERE account_id = $1 AND id = $2 AND sealed_token = $4"
+    SET sealed_token = NULL, ended_at = $3, end_reason = $5, poll_due_at = NULL, subscribe_due_at = NULL
+    WHERE account_id = $1 AND id = $2 AND sealed_token = $4
+    RETURNING channel, coalesce(handle, external_id) AS name"
+);
+
+row!(
+    struct NamedRow {
+        channel: String => Text,
+        name: String => Text,
+    }
 );
 
 statement!(
@@ -161,8 +175,13 @@ impl ProfileStore for Store {
         sealed: Vec<u8>,
         now: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let given = GiveToken { account: account.0, id: id.0, sealed, at: now };
-        self.run::<_, Failure>(async |connection| Ok(given.execute(connection).await?)).await?;
+        let give = GiveToken { account: account.0, id: id.0, sealed, at: now };
+        self.transact::<_, Failure>(async |connection| {
+            let given: Option<NamedRow> = give.clone().get_result(connection).await.optional()?;
+            let Some(NamedRow { channel, name }) = given else { return Ok(()) };
+            Ok(tell_connected(connection, account, (channel, name), now).await?)
+        })
+        .await?;
         Ok(())
     }
 
@@ -226,9 +245,14 @@ impl ProfileStore for Store {
     }
 
     async fn token_dead(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError> {
-        let token = profile.sealed_token.as_deref();
-        let statement = TokenDead { account: profile.account.0, id: profile.id.0, at: now, token };
-        self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+        let (token, reason) = (profile.sealed_token.as_deref(), EndReason::TokenExpired);
+        let end = TokenDead { account: profile.account.0, id: profile.id.0, at: now, token, reason: reason.as_str() };
+        self.transact::<_, Failure>(async |connection| {
+            let ended: Option<NamedRow> = end.clone().get_result(connection).await.optional()?;
+            let Some(NamedRow { channel, name }) = ended else { return Ok(()) };
+            Ok(tell_disconnected(connection, profile.account, (channel, name), reason, now).await?)
+        })
+        .await?;
         Ok(())
     }
 
@@ -281,6 +305,29 @@ impl PollHints for Store {
         self.run::<_, Failure>(async |connection| Ok(soon.execute(connection).await?)).await?;
         Ok(())
     }
+}
+
+/// A profile of its own, not one that comes with a shop, was connected.
+pub(super) async fn tell_connected(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    (channel, name): (String, String),
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    outbox::emit(connection, account, &[IntegrationConnected { provider: channel, shop: name }.into()], now).await
+}
+
+/// The connection of such a profile ended.
+pub(super) async fn tell_disconnected(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    (channel, name): (String, String),
+    reason: EndReason,
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    let (reason, disconnected_at) = (reason.to_string(), Instant(now));
+    let event = IntegrationDisconnected { provider: channel, shop: name, reason, disconnected_at };
+    outbox::emit(connection, account, &[event.into()], now).await
 }
 
 /// A shop was connected: what people ask there is read from now on, with its tokens.

@@ -48,6 +48,13 @@ async fn find(db: &Database, account: AccountId, id: SocialAccountId) -> Option<
     ProfileConnections::find(&*db.store, account, id).await.unwrap()
 }
 
+/// What webhooks were told, the oldest first.
+async fn told(db: &Database, account: AccountId) -> Vec<String> {
+    let text = "SELECT concat_ws(' ', kind, body -> 'data' ->> 'provider', body -> 'data' ->> 'shop', body -> 'data' ->> 'reason')
+        FROM (SELECT id, kind, convert_from(body, 'UTF8')::jsonb AS body FROM events WHERE account_id = $1) e ORDER BY id";
+    db.sql.query(text, &[&account.0]).await.unwrap().iter().map(|row| row.get(0)).collect()
+}
+
 async fn is_due(db: &Database) -> bool {
     db.store.take_poll(LATER, Duration::minutes(5)).await.unwrap().is_some()
 }
@@ -80,6 +87,8 @@ async fn a_profile_is_connected_polled_ended_and_connected_again() {
     let again = connect(&db, account, "17").await.unwrap();
     assert_eq!((again.id, again.ended_at, again.end_reason), (made.id, None, None));
     assert!(is_due(&db).await);
+    let (connected, ended) = ("integration.connected instagram shop", "integration.disconnected instagram shop manual");
+    assert_eq!(told(&db, account).await, [connected, ended, connected]);
     let listed = ProfileConnections::page(&*db.store, account, PageRequest { limit: 1, cursor: None }).await.unwrap();
     assert_eq!((listed.items, listed.next_cursor), (vec![find(&db, account, made.id).await.unwrap()], None));
 }
@@ -109,6 +118,9 @@ async fn a_profile_is_one_accounts_until_it_ends_there() {
     db.store.token_dead(&held, LATER).await.unwrap();
     let dead = find(&db, mine, made.id).await.unwrap();
     assert_eq!((dead.end_reason, dead.reconnect_needed()), (Some(EndReason::TokenExpired), true));
+    db.store.token_dead(&held, LATER).await.unwrap();
+    let once = ["integration.connected instagram shop", "integration.disconnected instagram shop token_expired"];
+    assert_eq!((told(&db, mine).await, told(&db, theirs).await), (once.map(String::from).to_vec(), vec![]));
     assert!(connect(&db, theirs, "17").await.is_ok());
     assert!(matches!(connect(&db, mine, "17").await, Err(ProfileError::ConnectedElsewhere)));
     assert_eq!(db.store.owner(Channel::Instagram, "17").await.unwrap().unwrap().account, theirs);

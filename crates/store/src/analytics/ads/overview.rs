@@ -15,7 +15,7 @@ use crate::database::{
 };
 
 statement!(
-    /// Sums over what has a rate; and whether anything has none.
+    /// Money of what has a rate, and whether anything has none; counts of all.
     Totals(
         account: i64 => BigInt,
         first: Date => SqlDate,
@@ -25,26 +25,28 @@ statement!(
         status: Option<&'static str> => Nullable<Text>,
     ) -> TotalsRow = concat!("
     WITH matching AS (SELECT d.*", matching!(), ")
-    SELECT ", ad_sums!(), ",
-        (SELECT count(*) FROM matching WHERE spend IS NULL) > 0 AS lacks_rates,
+    SELECT ", ad_counts!(), ", sum(spend) AS spend, sum(revenue) AS revenue, count(*) > count(spend) AS lacks_rates,
         CASE WHEN count(DISTINCT attribution) = 1 AND bool_and(attribution IS NOT NULL OR purchases IS NULL)
             THEN min(attribution) END AS attribution
-    FROM matching WHERE spend IS NOT NULL")
+    FROM matching")
 );
 
 row!(
     struct TotalsRow {
-        spend: Option<Decimal> => Nullable<Numeric>,
         impressions: Option<i64> => Nullable<BigInt>,
         clicks: Option<i64> => Nullable<BigInt>,
         purchases: Option<i64> => Nullable<BigInt>,
-        revenue: Option<Decimal> => Nullable<Numeric>,
         clicks_of_shown: i64 => BigInt,
         shown_of_clicked: i64 => BigInt,
         spend_of_shown: Decimal => Numeric,
         spend_of_clicked: Decimal => Numeric,
         spend_of_purchased: Decimal => Numeric,
         spend_of_returned: Decimal => Numeric,
+        shown_of_spent: i64 => BigInt,
+        clicks_of_spent: i64 => BigInt,
+        purchases_of_spent: i64 => BigInt,
+        spend: Option<Decimal> => Nullable<Numeric>,
+        revenue: Option<Decimal> => Nullable<Numeric>,
         lacks_rates: bool => Bool,
         attribution: Option<String> => Nullable<Text>,
     }
@@ -118,6 +120,9 @@ impl TotalsRow {
             spend_of_clicked,
             spend_of_purchased,
             spend_of_returned,
+            shown_of_spent,
+            clicks_of_spent,
+            purchases_of_spent,
             lacks_rates: _,
             attribution: _,
         } = self;
@@ -128,6 +133,9 @@ impl TotalsRow {
             spend_of_clicked,
             spend_of_purchased,
             spend_of_returned,
+            shown_of_spent,
+            clicks_of_spent,
+            purchases_of_spent,
         };
         Sums { spend: Some(spend.unwrap_or_default()), impressions, clicks, purchases, revenue, paired }
     }

@@ -27,7 +27,7 @@ statement!(
     /// The items of some products, and when the newest decision was made on a suggestion for each. A pending suggestion is
     /// computed again by every run, so when it was last computed tells, to a run, when it was decided on.
     Items(account: i64 => BigInt, product_ids: Vec<i64> => Array<BigInt>) -> ItemRow = "
-    SELECT i.product_id, i.id AS item_id, i.sku, d.decided_at
+    SELECT i.product_id, i.id AS item_id, i.sku, i.product_name, d.decided_at
     FROM inventory_items i LEFT JOIN (
         SELECT inventory_item_id, max(computed_at) AS decided_at FROM reorder_suggestions
         WHERE account_id = $1 AND status IN ('ordered', 'dismissed') GROUP BY inventory_item_id
@@ -40,6 +40,7 @@ row!(
         product_id: i64 => BigInt,
         item_id: i64 => BigInt,
         sku: String => Text,
+        product_name: String => Text,
         decided_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
     }
 );
@@ -49,6 +50,7 @@ statement!(
         account: i64 => BigInt,
         item_ids: Vec<i64> => Array<BigInt>,
         skus: Vec<String> => Array<Text>,
+        names: Vec<String> => Array<Text>,
         quantities: Vec<i64> => Array<BigInt>,
         reasons: Vec<String> => Array<Text>,
         confidences: Vec<Decimal> => Array<Numeric>,
@@ -56,11 +58,11 @@ statement!(
         bases: Vec<Value> => Array<Jsonb>,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
-    INSERT INTO reorder_suggestions (account_id, inventory_item_id, sku, qty_suggested, reason, confidence,
+    INSERT INTO reorder_suggestions (account_id, inventory_item_id, sku, product_name, qty_suggested, reason, confidence,
         forecast_days, basis, status, computed_at)
-    SELECT $1, v.*, 'pending', $9 FROM unnest($2, $3, $4, $5, $6, $7, $8) AS v
+    SELECT $1, v.*, 'pending', $10 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) AS v
     ON CONFLICT (account_id, inventory_item_id) WHERE status = 'pending' DO UPDATE SET
-        sku = excluded.sku, qty_suggested = excluded.qty_suggested, reason = excluded.reason,
+        sku = excluded.sku, product_name = excluded.product_name, qty_suggested = excluded.qty_suggested, reason = excluded.reason,
         confidence = excluded.confidence, forecast_days = excluded.forecast_days, basis = excluded.basis,
         computed_at = excluded.computed_at"
 );
@@ -114,10 +116,10 @@ impl Upsert {
         now: OffsetDateTime,
     ) -> QueryResult<Self> {
         let mut drafts: HashMap<ProductId, Draft> = drafts.into_iter().map(|draft| (draft.product_id, draft)).collect();
-        let (mut item_ids, mut skus, mut quantities) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut item_ids, mut skus, mut names, mut quantities) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (mut reasons, mut confidences) = (Vec::new(), Vec::new());
         let (mut forecasts, mut bases) = (Vec::new(), Vec::new());
-        for ItemRow { product_id, item_id, sku, decided_at } in items {
+        for ItemRow { product_id, item_id, sku, product_name, decided_at } in items {
             let draft =
                 drafts.remove(&ProductId(product_id)).filter(|draft| !draft.is_held_back(decided_at, day_began));
             let Some(draft) = draft else { continue };
@@ -132,6 +134,7 @@ impl Upsert {
             } = draft;
             item_ids.push(item_id);
             skus.push(sku);
+            names.push(product_name);
             quantities.push(qty_suggested);
             reasons.push(reason);
             confidences.push(confidence);
@@ -139,6 +142,7 @@ impl Upsert {
             bases.push(serde_json::to_value(basis).map_err(|error| Error::SerializationError(error.into()))?);
         }
         let account = account.0;
-        Ok(Self { account, item_ids, skus, quantities, reasons, confidences, forecast_days: forecasts, bases, now })
+        let forecast_days = forecasts;
+        Ok(Self { account, item_ids, skus, names, quantities, reasons, confidences, forecast_days, bases, now })
     }
 }

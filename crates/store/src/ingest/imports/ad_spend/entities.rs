@@ -27,9 +27,12 @@ session_statement!(
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// What the newest row that says it says; a row that does not takes nothing away.
     CREATIVES(account: BigInt) -> () = "INSERT INTO creatives AS old (account_id, platform, key, format, headline, body)
-    SELECT DISTINCT ON (creative) $1, kind, creative, coalesce(format, 'unknown'), headline, body
-    FROM import_rows WHERE creative IS NOT NULL ORDER BY creative, line DESC
+    SELECT $1, min(kind), creative, coalesce(min(format), 'unknown'),
+        (array_agg(headline ORDER BY line DESC) FILTER (WHERE headline IS NOT NULL))[1],
+        (array_agg(body ORDER BY line DESC) FILTER (WHERE body IS NOT NULL))[1]
+    FROM import_rows WHERE creative IS NOT NULL GROUP BY creative
     ON CONFLICT (account_id, key) DO UPDATE
         SET headline = coalesce(EXCLUDED.headline, old.headline), body = coalesce(EXCLUDED.body, old.body)
         WHERE (old.headline, old.body)

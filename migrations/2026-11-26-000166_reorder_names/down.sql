@@ -1,0 +1,1 @@
+ALTER TABLE reorder_suggestions DROP COLUMN product_name;
