@@ -124,7 +124,7 @@ async fn who_changes_a_rule_is_in_the_activity_of_the_shop() {
     {
         assert_eq!(log.matches(&format!("<h3>{what}: Few orders</h3>")).count(), 1, "{what}: {log}");
     }
-    assert!(log.contains("{&quot;threshold&quot;:&quot;2&quot;} → {&quot;threshold&quot;:&quot;3&quot;}"), "{log}");
+    assert!(log.contains("threshold: 2 → threshold: 3"), "{log}");
     let mut stranger = dashboard.owner(dashboard.service.stranger).await;
     assert!(!stranger.get("/settings/activity").await.text.contains("Few orders"));
 }

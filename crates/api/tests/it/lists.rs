@@ -943,7 +943,7 @@ fn reorder_suggestions() {
         body,
         json!({
             "items": [{
-                "id": 9, "inventory_item_id": 55, "sku": "MUG", "qty_suggested": 240, "confidence": 0.9,
+                "id": 9, "inventory_item_id": 55, "sku": "MUG", "product_name": "Blue mug", "qty_suggested": 240, "confidence": 0.9,
                 "reason": "Sells about 3.4 a day; 20 in stock and 5 on order. About 72 are expected to sell before an order placed in 7 days \
                     could arrive (14 days of delivery), and 96 cover it with a probability of 90%. But each unit sold loses about 0.50 BRL \
                     after its cost, fees and shipping: raise the price or lower the cost before you order 240 (packs of 12).",

@@ -84,7 +84,7 @@ fn the_largest_pages_of_products_are_within_the_budget() {
         id: SuggestionId(i64::MAX),
         inventory_item_id: InventoryItemId(i64::MAX),
         sku: longest(MAX_ID_CHARS),
-        product_name: Some("Blue mug".into()),
+        product_name: Some(longest(MAX_NAME_CHARS)),
         qty_suggested: i64::MAX,
         reason: longest(1_000),
         confidence: dec!(0.9999),
