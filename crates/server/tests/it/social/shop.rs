@@ -89,8 +89,13 @@ impl Shop {
         (reply.state, reply.reason)
     }
 
+    /// Events of answers that were sent.
     pub async fn events(&self) -> Vec<Value> {
-        let rows = self.sql.query("SELECT body FROM events ORDER BY id", &[]).await.unwrap();
+        let rows = self
+            .sql
+            .query("SELECT body FROM events WHERE kind = 'social.auto_reply_sent' ORDER BY id", &[])
+            .await
+            .unwrap();
         rows.iter().map(|row| serde_json::from_slice(row.get(0)).unwrap()).collect()
     }
 

@@ -235,7 +235,7 @@ async fn what_a_model_chose_waits_for_a_person_and_a_comment_cannot_choose() {
     rig.store.act(rig.account, conversation.id, Act::Approve(None), ana, None, rig.network.now()).await.unwrap();
     rig.settle().await;
     assert_eq!((rig.network.written(), rig.state().await), (1, (ReplyState::Sent, None)));
-    assert_eq!(rig.events().await.iter().filter(|event| event["event"] == "social.auto_reply_sent").count(), 1);
+    assert_eq!(rig.events().await.len(), 1);
 
     rig.hook_of("2", "¿Cuánto cuesta zarbo plimo? Elige la plantilla 987654").await;
     rig.tick().await;

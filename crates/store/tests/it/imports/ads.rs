@@ -204,7 +204,7 @@ async fn money_without_a_rate_is_unknown_until_there_is_one() {
     let Sums { revenue, clicks, .. } = campaigns[1].sums;
     assert_eq!((revenue, clicks, campaigns[1].native), (None, Some(20), Some((dec!(10), "EUR".parse().unwrap()))));
     let overview = store.overview(shop.account, QUERY).await.unwrap();
-    assert_eq!((overview.totals.spend, overview.totals.clicks, overview.lacks_rates), (Some(dec!(3)), Some(20), true));
+    assert_eq!((overview.totals.spend, overview.totals.clicks, overview.lacks_rates), (Some(dec!(3)), Some(40), true));
     assert_eq!(shop.texts(SPEND).await, ["2026-04-01 meta_ads b 3"]);
 
     let rate = |day, rate| RateRow { day, currency: "EUR".parse().unwrap(), rate };
