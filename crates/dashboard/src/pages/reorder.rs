@@ -303,7 +303,7 @@ mod tests {
         assert!(item.title.contains("Blue mug (MUG-BLUE)"), "{}", item.title);
         let of = |id, on_hand| {
             let known = suggestion(None, Status::Pending);
-            let basis = known.basis.clone().map(|basis| Basis { on_hand, ..basis });
+            let basis = known.basis.map(|basis| Basis { on_hand, ..basis });
             Suggestion { id: SuggestionId(id), basis, ..known }
         };
         let old = Suggestion { basis: None, ..of(4, 0) };

@@ -20,7 +20,6 @@ use crate::{
     database::{
         error::{Failure, parse},
         query::RunQueryDsl,
-        statement::Scalar,
         streams::{self, STREAM_BATCH},
     },
 };
