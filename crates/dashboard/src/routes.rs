@@ -61,7 +61,7 @@ pub struct Address {
     /// With names in braces, each for one part between slashes.
     pub path: &'static str,
     pub access: Access,
-    handler: fn() -> Route,
+    handler: fn(Method) -> Route,
 }
 
 macro_rules! table {
@@ -71,7 +71,7 @@ macro_rules! table {
             method: Method::$method,
             path: $path,
             access: $access,
-            handler: || web::method(Method::$method).to($handler),
+            handler: |method| web::method(method).to($handler),
         }),+];
     };
 }
@@ -245,9 +245,9 @@ fn fits(pattern: &str, path: &str) -> bool {
 /// Mounts them all.
 pub fn configure(config: &mut ServiceConfig) {
     for Address { path, handler, method, .. } in TABLE {
-        config.route(path, handler());
+        config.route(path, handler(method.clone()));
         if *method == Method::GET {
-            config.route(path, handler().method(Method::HEAD));
+            config.route(path, handler(Method::HEAD));
         }
     }
     config.default_service(web::to(pages::fault::nothing_here));

@@ -82,6 +82,39 @@ impl Writer {
         minus(self.texts.number(value, decimals))
     }
 
+    /// A number as a field of a form has it: with the decimal sign of the language, and nothing between thousands.
+    pub fn field(&self, value: Decimal) -> String {
+        value.normalize().to_string().replace('.', self.decimal_sign())
+    }
+
+    /// The number that a field of a form has. Both signs are taken for what they are where that is clear; one sign with three
+    /// digits behind it is what it is in the language: 1.000 is a thousand in Spanish and one in English.
+    pub fn read(&self, text: &str) -> Option<Decimal> {
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let last = text.rfind(['.', ',']);
+        let decimals = last.filter(|at| {
+            let (whole, rest) = text.split_at(*at);
+            let is_only = !whole.contains(['.', ',']);
+            let groups = rest.len() == 4
+                && (1..=3).contains(&whole.trim_start_matches('-').len())
+                && !whole.trim_start_matches('-').starts_with('0');
+            let is_sign_of_decimals = rest.starts_with(self.decimal_sign());
+            if is_only { !groups || is_sign_of_decimals } else { !whole.contains(&rest[..1]) }
+        });
+        let (whole, rest) = text.split_at(decimals.unwrap_or(text.len()));
+        let groups: Vec<&str> = whole.trim_start_matches('-').split(['.', ',']).collect();
+        let (first, others) = groups.split_first()?;
+        let is_grouped =
+            others.iter().all(|group| group.len() == 3) && (others.is_empty() || (1..=3).contains(&first.len()));
+        let is_one_sign = !(whole.contains('.') && whole.contains(','));
+        let plain = format!("{}{}", whole.replace(['.', ','], ""), rest.replace(',', "."));
+        (is_grouped && is_one_sign).then(|| plain.parse().ok()).flatten()
+    }
+
+    fn decimal_sign(&self) -> &'static str {
+        if self.texts.number(Decimal::new(15, 1), 1).contains(',') { "," } else { "." }
+    }
+
     /// An amount to the minor unit, without its currency.
     pub fn exact(&self, amount: Decimal) -> String {
         self.number(amount, self.currency.exponent())
@@ -128,10 +161,11 @@ impl Writer {
         self.message("day-of-year").text("day", self.day(day)).text("year", day.year()).say()
     }
 
-    /// From one day to another, with the year of the last.
+    /// From one day to another, with the year of the last, and of the first where it is another.
     pub fn days(&self, first: Date, last: Date) -> String {
+        let is_one_year = first.year() == last.year();
         self.message("date-range")
-            .text("first", self.day(first))
+            .text("first", if is_one_year { self.day(first) } else { self.day_of_year(first) })
             .text("last", self.day(last))
             .text("year", last.year())
             .say()
@@ -175,6 +209,7 @@ pub mod tests {
     use std::collections::BTreeMap;
 
     use fluent_syntax::{ast::Entry, parser};
+    use rstest::rstest;
     use rust_decimal::dec;
     use time::macros::{date, datetime};
 
@@ -222,6 +257,53 @@ pub mod tests {
         names.sort();
         names.dedup();
         names
+    }
+
+    #[rstest]
+    #[case("en", "1,000", Some(dec!(1000)))]
+    #[case("en", "1.000", Some(dec!(1)))]
+    #[case("es-AR", "1.000", Some(dec!(1000)))]
+    #[case("es-AR", "1,000", Some(dec!(1)))]
+    #[case("pt-BR", "100.000", Some(dec!(100000)))]
+    #[case("es-MX", "1,000.5", Some(dec!(1000.5)))]
+    #[case("pt-BR", "1.234,50", Some(dec!(1234.50)))]
+    #[case("en", "1.234,50", Some(dec!(1234.50)))]
+    #[case("en", "1,234,567", Some(dec!(1234567)))]
+    #[case("es-AR", "2.9", Some(dec!(2.9)))]
+    #[case("en", "2,9", Some(dec!(2.9)))]
+    #[case("pt-BR", "0.125", Some(dec!(0.125)))]
+    #[case("en", " 1 000 ", Some(dec!(1000)))]
+    #[case("en", "-1,5", Some(dec!(-1.5)))]
+    #[case("en", "1,23,456", None)]
+    #[case("en", "1.2.3", None)]
+    #[case("en", "1,000,00", None)]
+    #[case("en", "", None)]
+    #[case("en", ".", None)]
+    #[case("en", "ten", None)]
+    fn a_number_is_read_as_it_is_written_there(
+        #[case] locale: &str,
+        #[case] text: &str,
+        #[case] number: Option<Decimal>,
+    ) {
+        assert_eq!(writer(locale).read(text), number);
+    }
+
+    #[test]
+    fn a_field_reads_what_it_has_written() {
+        for locale in ["en", "es-AR", "es-MX", "pt-BR"] {
+            for number in [dec!(0.95), dec!(1.234), dec!(-12.5), dec!(1000), dec!(1234567.125), dec!(0)] {
+                let writer = writer(locale);
+                assert_eq!(writer.read(&writer.field(number)), Some(number), "{locale}");
+            }
+        }
+        assert_eq!((writer("en").field(dec!(2.90)), writer("pt-BR").field(dec!(2.90))), ("2.9".into(), "2,9".into()));
+    }
+
+    #[test]
+    fn days_of_two_years_name_both() {
+        let days = |first| writer("en").days(first, date!(2026 - 11 - 25));
+        assert_eq!(days(date!(2026 - 11 - 01)), "1 Nov – 25 Nov 2026");
+        assert_eq!(days(date!(2025 - 11 - 26)), "26 Nov 2025 – 25 Nov 2026");
     }
 
     #[test]

@@ -27,7 +27,7 @@ async fn a_shop_is_changed_by_its_owner_and_the_change_is_noted() {
     assert_eq!(fields[..5], ["Casa & Té", "America/Sao_Paulo", "pt-BR", "BR", "BR"]);
     assert_eq!((&*fields[5], &*fields[6]), ("0.02900", "0.35000"));
     let page = owner.get("/settings").await.text;
-    assert!(page.contains("value=\"Casa &amp; Té\"") && page.contains("value=\"2.9\""), "{page}");
+    assert!(page.contains("value=\"Casa &amp; Té\"") && page.contains("value=\"2,9\""), "{page}");
     let noted = "SELECT before::text || after::text FROM audit_entries WHERE action = 'account_changed'";
     let noted: String = dashboard.sql.query_one(noted, &[]).await.unwrap().get(0);
     assert!(noted.contains("Europe/Madrid") && noted.contains("America/Sao_Paulo"), "{noted}");

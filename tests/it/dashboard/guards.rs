@@ -36,6 +36,17 @@ fn references<'a>(text: &'a str, attribute: &str) -> Vec<&'a str> {
 }
 
 #[tokio::test]
+async fn the_head_of_a_page_is_answered_without_its_body() {
+    let dashboard = Dashboard::start().await;
+    let mut browser = dashboard.browser();
+    for path in ["/login", "/status"] {
+        let (head, whole) = (browser.send(Method::HEAD, path, &[], "").await, browser.get(path).await);
+        assert_eq!((head.status, head.text.as_str()), (200, ""), "{path}");
+        assert_eq!(head.header("content-type"), whole.header("content-type"));
+    }
+}
+
+#[tokio::test]
 async fn every_answer_has_the_headers_that_guard_it() {
     let dashboard = Dashboard::start().await;
     let mut statuses = Vec::new();

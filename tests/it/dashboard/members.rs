@@ -38,6 +38,17 @@ async fn an_invitation_makes_a_member_with_its_role() {
     assert_eq!(ana.post("/settings/people", "email=x%40example.com&role=king").await.status, 400);
 }
 
+/// Whoever is a member already loses nothing by an invitation: the only owner least of all.
+#[tokio::test]
+async fn an_invitation_gives_and_takes_nothing_away() {
+    let (dashboard, receiver) = with_mail(&[]).await;
+    let mut ana = sign_up(&dashboard, &receiver, "ana@example.com", "Casa Clara").await;
+    ana.post("/settings/people", "email=ana%40example.com&role=viewer").await;
+    let link = receiver.next().link(&dashboard);
+    assert_eq!(dashboard.browser().post(&link, "").await.status, 303);
+    assert_eq!(ana.get("/settings/people").await.status, 200);
+}
+
 #[tokio::test]
 async fn the_last_owner_stays_and_who_is_removed_is_out_at_once() {
     let dashboard = Dashboard::start().await;

@@ -67,7 +67,7 @@ async fn page(
         ],
     );
     let is_refused = sent.is_some();
-    let (fields, faults) = sent.unwrap_or_else(|| (Shop::of(account, &assumed), Faults::default()));
+    let (fields, faults) = sent.unwrap_or_else(|| (Shop::of(&writer, account, &assumed), Faults::default()));
     if viewer.may(Act::Administer) {
         shop.forms.push(form(&writer, &fields, &faults, &state.settings.holiday_countries));
     } else {
@@ -201,7 +201,7 @@ pub async fn set_shop(
     };
     let session = viewer.session();
     let assumed = state.profit.assumptions(viewer.account()).await?;
-    let before = Shop::of(&session.account, &assumed);
+    let before = Shop::of(&writer, &session.account, &assumed);
     let (was, is) = before.changed(&fields);
     if is.is_empty() {
         return Ok(see(&format!("{PATH}?saved=true")));

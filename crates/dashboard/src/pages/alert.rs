@@ -44,7 +44,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     };
     let shown = Shown { done, cursor: query::cursor(&request)?, fault: None };
     let rule = state.alerts.find(viewer.account(), id).await?.ok_or(PageError::NotFound)?;
-    let wanted = Wanted::of(&rule.terms);
+    let wanted = Wanted::of(&writer, &rule.terms);
     Ok(html(view::page(&model(&viewer, &state, &writer, &rule, &wanted, shown).await?)))
 }
 

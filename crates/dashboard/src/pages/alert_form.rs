@@ -8,7 +8,6 @@ use domain::{
     insights::Severity,
     profit::DayRange,
 };
-use rust_decimal::Decimal;
 use serde::Deserialize;
 use time::{Date, Duration};
 use url::form_urlencoded;
@@ -55,7 +54,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    pub fn of(terms: &Terms) -> Self {
+    pub fn of(writer: &Writer, terms: &Terms) -> Self {
         let (metric, event) = match terms.metric() {
             Watched::Event(name) => (EVENT.to_owned(), name.to_string()),
             metric => (metric.to_string(), String::new()),
@@ -65,7 +64,7 @@ impl Wanted {
             metric,
             event,
             comparator: terms.comparator().to_string(),
-            threshold: terms.threshold().to_string(),
+            threshold: writer.field(terms.threshold()),
             window: terms.window_hours().to_string(),
             severity: terms.severity().to_string(),
             cooldown: terms.cooldown_hours().to_string(),
@@ -82,13 +81,12 @@ impl Wanted {
         let fault = |field: &'static str| (field, writer.say(&format!("alert-{field}-bad")));
         let metric = if self.metric == EVENT { format!("{EVENT}:{}", self.event.trim()) } else { self.metric.clone() };
         let field = if self.metric == EVENT { "event" } else { "metric" };
-        // In Spanish and Portuguese decimals follow a comma.
-        let threshold: Result<Decimal, _> = self.threshold.trim().replace(',', ".").parse();
+        let threshold = writer.read(&self.threshold);
         let wanted = UncheckedTerms {
             name: self.name.clone(),
             metric: metric.parse().map_err(|_| fault(field))?,
             comparator: self.comparator.parse().map_err(|_| fault("comparator"))?,
-            threshold: threshold.map_err(|_| fault("threshold"))?,
+            threshold: threshold.ok_or_else(|| fault("threshold"))?,
             window_hours: self.window.trim().parse().map_err(|_| fault("window"))?,
             severity: self.severity.parse().map_err(|_| fault("severity"))?,
             cooldown_hours: self.cooldown.trim().parse().map_err(|_| fault("cooldown"))?,

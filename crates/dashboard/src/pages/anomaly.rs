@@ -166,7 +166,7 @@ impl Source<'_> {
             severity: anomaly.severity,
             cooldown_hours: DAY_HOURS,
         };
-        Some(Wanted::of(&Terms::new(wanted).ok()?).address())
+        Some(Wanted::of(self.writer, &Terms::new(wanted).ok()?).address())
     }
 
     /// The call whose answer has the anomaly and those of its day.

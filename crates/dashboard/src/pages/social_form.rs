@@ -41,13 +41,13 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    pub fn of(settings: &Settings) -> Self {
+    pub fn of(writer: &Writer, settings: &Settings) -> Self {
         let Settings { mode, threshold, business_hours, caps, categories_auto, opt_out_words, links, model_vote } =
             settings;
         let Caps { per_user_day, per_post_hour, per_account_hour } = caps;
         Self {
             mode: mode.to_string(),
-            threshold: threshold.to_string(),
+            threshold: writer.field(*threshold),
             hours: Weekday::ALL.iter().map(|day| hours_of(*day, business_hours)).collect(),
             caps: [per_user_day, per_post_hour, per_account_hour].map(ToString::to_string),
             auto: categories_auto.iter().map(ToString::to_string).collect(),
@@ -76,8 +76,7 @@ impl Wanted {
     /// The settings; else the field at fault, and what is wrong with it.
     pub fn settings(&self, writer: &Writer) -> Result<Settings, (&'static str, String)> {
         let fault = |field: &'static str| (field, writer.say(&format!("bot-bad-{}", field.replace('_', "-"))));
-        // In Spanish and Portuguese decimals follow a comma.
-        let threshold = self.threshold.trim().replace(',', ".").parse().map_err(|_| fault("threshold"))?;
+        let threshold = writer.read(&self.threshold).ok_or_else(|| fault("threshold"))?;
         let mut business_hours = Vec::new();
         for (day, text) in Weekday::ALL.iter().zip(&self.hours) {
             business_hours.extend(hours(*day, text).ok_or_else(|| (day.as_str(), writer.say("bot-bad-hours")))?);
@@ -140,7 +139,7 @@ fn clock(text: &str) -> Option<Time> {
 
 /// The settings in words, for who may not change them.
 pub fn listed(writer: &Writer, settings: &Settings, vote_price: Option<CreditAmount>) -> Vec<(String, String)> {
-    let wanted = Wanted::of(settings);
+    let wanted = Wanted::of(writer, settings);
     let or_none = |text: String| if text.is_empty() { writer.say("bot-none") } else { text };
     let days = Weekday::ALL.iter().zip(&wanted.hours).filter(|(_, hours)| !hours.is_empty());
     let hours: Vec<_> = days.map(|(day, hours)| format!("{} {hours}", writer.say(&format!("weekday-{day}")))).collect();
@@ -266,7 +265,7 @@ mod tests {
             model_vote: true,
             ..Settings::default()
         };
-        let wanted = Wanted::of(&settings);
+        let wanted = Wanted::of(&writer("en"), &settings);
         assert_eq!(wanted.hours[0], "09:00-13:00, 15:00-00:00");
         assert_eq!(wanted.settings(&writer("en")), Ok(settings));
         assert_eq!(Wanted { threshold: "0,9".into(), ..wanted }.settings(&writer("es")).unwrap().threshold, dec!(0.9));
@@ -284,7 +283,8 @@ mod tests {
     #[case("own_hosts", |wanted: &mut Wanted| wanted.own_hosts = "https://a.example".into())]
     #[case("link", |wanted: &mut Wanted| wanted.link = "https://b.example/".into())]
     fn what_cannot_be_is_said_at_its_field(#[case] field: &str, #[case] spoil: fn(&mut Wanted)) {
-        let (writer, mut wanted) = (writer("en"), Wanted::of(&Settings::default()));
+        let writer = writer("en");
+        let mut wanted = Wanted::of(&writer, &Settings::default());
         spoil(&mut wanted);
         let fault = wanted.settings(&writer).unwrap_err();
         assert_eq!(fault.0, field);
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn the_mode_that_sends_is_offered_once_it_is_earned() {
         let offered = |gate, mode| {
-            let wanted = Wanted::of(&Settings { mode, ..Settings::default() });
+            let wanted = Wanted::of(&writer("en"), &Settings { mode, ..Settings::default() });
             let fields = fields(&writer("en"), &wanted, (gate, None), None);
             let Input::Radios(picks) = &fields[0].input else { panic!() };
             picks.iter().any(|pick| pick.value == "auto")

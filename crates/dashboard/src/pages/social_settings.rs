@@ -85,7 +85,7 @@ async fn draw(
     let title = writer.say("bot-settings");
     let status = if fault.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let (may_set, price) = (viewer.may(Act::Administer), state.settings.vote_price);
-    let wanted = wanted.unwrap_or_else(|| Wanted::of(&setup.settings));
+    let wanted = wanted.unwrap_or_else(|| Wanted::of(&writer, &setup.settings));
     let model = Model {
         shell: shell(viewer, state, &writer, Here::Conversations, title.clone()).await?,
         title,

@@ -60,7 +60,7 @@ how-orders = Pedidos en el día en que se pagaron, en la zona horaria de la cuen
 how-aov = Pedido promedio = ingresos brutos ÷ pedidos. Sin valor en un día sin pedidos.
 how-margin = Margen = ganancia ÷ ingresos netos. Sin valor donde los ingresos netos no son mayores que cero.
 how-ad_spend = Gasto en anuncios como lo informan las plataformas o tus archivos.
-how-stories = Los eventos se encuentran al comparar cada día con lo que los días anteriores hacían esperar, y se ordenan por el dinero en juego.
+how-stories = Los eventos se encuentran al comparar cada día con lo que los días anteriores hacían esperar, y se ordenan: lo crítico primero, después por el dinero en juego.
 how-stockouts = De la demanda prevista de cada producto y su stock. La barra abarca 8 de cada 10 resultados.
 how-risks = La pérdida probable es el promedio de lo que puede pasar en 30 días, como contribución, no como ventas.
 curl-figures = las cifras: “totals”, de los días completos

@@ -41,7 +41,8 @@ use crate::{
 const FILE_BATCH: i64 = 2_000;
 
 statement!(
-    /// A page of rows: behind the row `$9` of `$10`, if there is one.
+    /// A page of rows: behind the row `$9` of `$10`, if there is one. `own` is joined for accounts as well, which have none: Citus
+    /// finds no row at all where a join has a condition that is false for all of them.
     Rows(
         account: i64 => BigInt,
         first: Date => SqlDate,
@@ -79,14 +80,15 @@ statement!(
     )
     SELECT page.row_id, page.row_day, page.platform, page.ad_account, page.last_synced_at,
         CASE $7 WHEN 'ad' THEN page.ad_set_id WHEN 'ad_set' THEN page.campaign_id END AS parent_id,
-        own.external_id, own.name, page.status,
+        CASE WHEN $7 <> 'account' THEN own.external_id END AS external_id, CASE WHEN $7 <> 'account' THEN own.name END AS name,
+        page.status,
         CASE WHEN $7 = 'ad' THEN ad_set.name END AS ad_set_name,
         CASE WHEN $7 <> 'account' THEN campaign.name END AS campaign_name,
         page.native_spend, page.native_currency, page.spend, page.impressions, page.clicks, page.purchases, page.revenue,
         page.clicks_of_shown, page.shown_of_clicked, page.spend_of_shown, page.spend_of_clicked, page.spend_of_purchased,
         page.spend_of_returned, page.shown_of_spent, page.clicks_of_spent, page.purchases_of_spent
     FROM page
-        LEFT JOIN ad_entities own ON $7 <> 'account' AND own.account_id = $1 AND own.id = page.row_id
+        LEFT JOIN ad_entities own ON own.account_id = $1 AND own.id = page.row_id
         LEFT JOIN ad_entities ad_set ON ad_set.account_id = $1 AND ad_set.id = page.ad_set_id
         LEFT JOIN ad_entities campaign ON campaign.account_id = $1 AND campaign.id = page.campaign_id
     ORDER BY page.row_day DESC, CASE WHEN NOT $8 THEN coalesce(page.spend, -1) END DESC, page.row_id DESC")

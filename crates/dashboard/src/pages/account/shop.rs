@@ -56,9 +56,9 @@ pub struct Shop {
 pub type Faults = Vec<(&'static str, String)>;
 
 impl Shop {
-    pub fn of(account: &Account, assumed: &Assumptions) -> Self {
+    pub fn of(writer: &Writer, account: &Account, assumed: &Assumptions) -> Self {
         let code = |country: Option<&CountryCode>| country.map(|code| code.as_str().to_owned()).unwrap_or_default();
-        let number = |number: Decimal| number.normalize().to_string();
+        let number = |number: Decimal| writer.field(number);
         Self {
             name: account.name.clone(),
             zone: account.timezone.name().to_owned(),
@@ -90,10 +90,10 @@ impl Shop {
         let (country, holiday) = (code(&self.country), code(&self.holidays));
         let holiday = holiday.filter(|code| code.as_ref().is_none_or(|code| holidays.contains(&code.as_str())));
         let percent = |text: &str| {
-            let share = number(text)?.checked_div(Decimal::ONE_HUNDRED)?;
+            let share = writer.read(text)?.checked_div(Decimal::ONE_HUNDRED)?;
             parse_share(&share.normalize().to_string()).ok()
         };
-        let amount = |text: &str| parse_amount(&number(text)?.to_string()).ok();
+        let amount = |text: &str| parse_amount(&writer.read(text)?.to_string()).ok();
         let (fee_rate, cogs) = (percent(&self.fee_rate), percent(&self.cogs));
         let (fee_fixed, shipping) = (amount(&self.fee_fixed), amount(&self.shipping));
         check("name", is_name, "shop-name-wrong");
@@ -132,11 +132,6 @@ impl Shop {
         is.retain(|name, _| was.contains_key(name));
         (was, is)
     }
-}
-
-/// A number as people write it: decimals may follow a comma.
-fn number(text: &str) -> Option<Decimal> {
-    text.trim().replace(',', ".").parse().ok()
 }
 
 /// A country, or none; `None` where the text is neither.

@@ -346,21 +346,6 @@ statement!(
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state IN ('reserved', 'held', 'dry_run')"
 );
 
-statement!(
-    /// Networks tell of things in any order: that a comment is gone may be told before the comment. Deleted is more than hidden.
-    NoteRemoval<'a>(
-        account: i64 => BigInt,
-        channel: &'a str => Text,
-        comment: &'a str => Text,
-        is_deleted: bool => Bool,
-        now: OffsetDateTime => Timestamptz,
-    ) -> () = "
-    INSERT INTO social_removals (account_id, channel, comment_id, is_deleted, told_at)
-    SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (
-        SELECT FROM conversation_messages WHERE account_id = $1 AND channel = $2 AND external_id = $3)
-    ON CONFLICT (account_id, channel, comment_id) DO UPDATE SET is_deleted = social_removals.is_deleted OR $4"
-);
-
 /// Why a comment that is told of for the first time is gone already.
 async fn removed_before(
     connection: &mut AsyncPgConnection,
@@ -373,7 +358,8 @@ async fn removed_before(
     Ok(is_deleted.map(|is_deleted| if is_deleted { Reason::Deleted } else { Reason::Hidden }))
 }
 
-/// A comment was deleted or hidden, whether it was told of or will be.
+/// A comment was deleted or hidden. Networks tell of things in any order: of a comment that is not known yet it is remembered.
+/// Deleted is more than hidden.
 async fn removal(
     connection: &mut AsyncPgConnection,
     profile: &SocialAccount,
@@ -381,9 +367,27 @@ async fn removal(
     reason: Reason,
     now: OffsetDateTime,
 ) -> Result<bool, Failure> {
-    let (account, channel) = (profile.account.0, profile.channel.as_str());
-    NoteRemoval { account, channel, comment, is_deleted: reason == Reason::Deleted, now }.execute(connection).await?;
-    gone(connection, profile, comment, reason, now).await
+    use social_removals::{account_id, channel, comment_id, is_deleted, table, told_at};
+    let (account, network) = (profile.account.0, profile.channel.as_str());
+    let known = ThreadOf { account, channel: network, id: comment };
+    if known.get_result::<i64>(connection).await.optional()?.is_some() {
+        return gone(connection, profile, comment, reason, now).await;
+    }
+    let deleted = reason == Reason::Deleted;
+    diesel::insert_into(table)
+        .values((
+            account_id.eq(account),
+            channel.eq(network),
+            comment_id.eq(comment),
+            is_deleted.eq(deleted),
+            told_at.eq(now),
+        ))
+        .on_conflict((account_id, channel, comment_id))
+        .do_update()
+        .set(is_deleted.eq(is_deleted.or(deleted.into_sql::<Bool>())))
+        .execute(connection)
+        .await?;
+    Ok(false)
 }
 
 statement!(

@@ -20,7 +20,7 @@ session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// The ad account that was read, with rows or without.
     READ_ACCOUNT(account: BigInt, platform: Text, name: Text, timezone: Text, now: Timestamptz) -> () = "INSERT INTO ad_accounts (account_id, platform, external_id, source, timezone, last_synced_at)
-    VALUES ($1, $2, $3, 'sync', nullif($4, (SELECT timezone FROM accounts WHERE id = $1)), $5)
+    SELECT id, $2, $3, 'sync', nullif($4, timezone), $5 FROM accounts WHERE id = $1
     ON CONFLICT (account_id, source, platform, external_id) DO UPDATE
         SET timezone = EXCLUDED.timezone, last_synced_at = EXCLUDED.last_synced_at"
 );
