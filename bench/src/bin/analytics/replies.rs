@@ -126,6 +126,7 @@ fn answered_as(text: &str, account: Tongue) -> Option<Category> {
             conversation: ConversationId(1),
             handling: Handling::Bot,
             opted_out: false,
+            is_open: true,
             was_answered: false,
             has_human: false,
         },

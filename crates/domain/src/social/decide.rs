@@ -24,6 +24,8 @@ const RAID_WORDS: usize = 4;
 pub struct Thread {
     pub conversation: ConversationId,
     pub handling: Handling,
+    /// A person closed or snoozed it. Who writes in it opens it.
+    pub is_open: bool,
     /// The commenter asked to be left alone, here or elsewhere.
     pub opted_out: bool,
     /// The bot answered in this thread.
@@ -203,7 +205,8 @@ fn brake(situation: &Situation<'_>) -> Option<Reason> {
         (situation.is_deleted, Reason::Deleted),
         (situation.is_hidden, Reason::Hidden),
         (thread.opted_out || names_opt_out(situation.text, &settings.opt_out_words), Reason::OptedOut),
-        (thread.handling == Handling::Human || thread.has_human || thread.was_answered, Reason::HumanActive),
+        (thread.handling == Handling::Human || !thread.is_open, Reason::HumanActive),
+        (thread.has_human || thread.was_answered, Reason::HumanActive),
         (classified.category == Category::Complaint, Reason::Complaint),
         (classified.category == Category::Spam, Reason::Spam),
         (is_raid(situation), Reason::Raid),

@@ -132,7 +132,7 @@ pub enum Permit {
     Granted,
     /// It is another worker's, or a person's, by now.
     Superseded,
-    /// The bot was stopped since it decided, or a person took the thread over.
+    /// The bot was stopped since it decided, or a person took the thread over, closed or snoozed it.
     Stopped(Reason),
 }
 

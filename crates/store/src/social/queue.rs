@@ -79,7 +79,7 @@ row!(
 );
 
 statement!(
-    /// What the bot decided by itself is sent only while it may answer by itself, in a thread that is still its own.
+    /// What the bot decided by itself is sent only while it may answer by itself, in a thread that is open and still its own.
     Sending<'a>(
         account: i64 => BigInt,
         channel: &'a str => Text,
@@ -90,8 +90,8 @@ statement!(
     UPDATE auto_replies r SET
         state = CASE WHEN g.is_granted THEN 'sending' ELSE r.state END,
         attempts = r.attempts + CASE WHEN g.is_granted THEN 1 ELSE 0 END, looks = 0, due_at = $5
-    FROM (SELECT c.handling = 'human' AS is_human,
-            d.actor <> 'bot' OR (c.handling = 'bot'
+    FROM (SELECT c.handling = 'human' OR c.status <> 'open' AS is_human,
+            d.actor <> 'bot' OR (c.handling = 'bot' AND c.status = 'open'
                 AND coalesce((SELECT s.mode = 'auto' FROM social_settings s WHERE s.account_id = $1), false)) AS is_granted
         FROM auto_replies d JOIN conversations c ON c.account_id = d.account_id AND c.id = d.conversation_id
         WHERE d.account_id = $1 AND d.channel = $2 AND d.comment_id = $3) AS g

@@ -14,7 +14,7 @@ use domain::{
             Act, ActError, By, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
             Judgement,
         },
-        replies::{Connected, Intake, NewSocialAccount, ProfileStore, SocialAccount},
+        replies::{Connected, Intake, NewSocialAccount, Permit, ProfileStore, ReplyQueue, SocialAccount},
         settings::{Settings, SettingsError, SettingsStore},
         templates::{
             self, CreateError, Links, NewTemplate, Step, Template, TemplateChange, TemplateFilter, TemplateState,
@@ -307,6 +307,37 @@ async fn what_a_person_closes_snoozes_or_takes_is_not_answered_by_the_bot() {
         let reply = changed.reply.unwrap();
         assert_eq!((reply.state, reply.reason), (ReplyState::Held, Some(Reason::HumanActive)));
     }
+}
+
+/// What is undecided, what waits for its time, and what a worker decides by what was so before.
+#[tokio::test]
+async fn the_bot_answers_only_in_open_conversations() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    db.store.put(account, Settings::default(), None, NOW).await.unwrap();
+    db.sql.execute("UPDATE social_settings SET mode = 'auto' WHERE account_id = $1", &[&account.0]).await.unwrap();
+    let template = create(&db, account, "Hola").await.unwrap();
+    let choice = Choice { template: template.id, version: 1, message: "Hola".into() };
+    posted(&db, &profile, comment("1", None, "¿precio?")).await;
+    let before = db.store.undecided(NOW).await.unwrap().unwrap();
+    assert!(before.thread.is_open);
+    let later = Decision::Hold { reason: Reason::QuietHours, choice: Some(choice.clone()), again_at: Some(NOW) };
+    decide_all(&db, later).await;
+    let id = all(&db, account).await[0].id;
+    let becomes = async |status| {
+        let change = ConversationChange { status: Some(status), ..ConversationChange::default() };
+        ConversationStore::change(&*db.store, account, id, change, None, NOW).await.unwrap()
+    };
+    becomes(Status::Closed).await;
+    db.store.wake(NOW).await.unwrap();
+    assert!(!db.store.undecided(NOW).await.unwrap().unwrap().thread.is_open);
+    let send = Decision::Send { choice, due_at: NOW };
+    db.store.decided(&before, &classify("¿precio?"), send, None, NOW).await.unwrap();
+    let reply = db.store.take_reply(NOW).await.unwrap().unwrap();
+    assert_eq!(db.store.sending(&reply, NOW).await.unwrap(), Permit::Stopped(Reason::HumanActive));
+    becomes(Status::Open).await;
+    assert_eq!(db.store.sending(&reply, NOW).await.unwrap(), Permit::Granted);
 }
 
 #[tokio::test]

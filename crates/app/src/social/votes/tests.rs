@@ -51,6 +51,7 @@ fn undecided(text: &str) -> Undecided {
         thread: Thread {
             conversation: ConversationId(1),
             handling: Handling::Bot,
+            is_open: true,
             opted_out: false,
             was_answered: false,
             has_human: false,

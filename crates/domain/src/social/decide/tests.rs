@@ -59,6 +59,7 @@ impl World {
             thread: Thread {
                 conversation: ConversationId(1),
                 handling: Handling::Bot,
+                is_open: true,
                 opted_out: false,
                 was_answered: false,
                 has_human: false,
@@ -115,6 +116,7 @@ fn every_brake_holds() {
     assert_eq!(with(|s| s.is_hidden = true), Some(Reason::Hidden));
     assert_eq!(with(|s| s.thread.opted_out = true), Some(Reason::OptedOut));
     assert_eq!(with(|s| s.thread.handling = Handling::Human), Some(Reason::HumanActive));
+    assert_eq!(with(|s| s.thread.is_open = false), Some(Reason::HumanActive));
     assert_eq!(with(|s| s.thread.has_human = true), Some(Reason::HumanActive));
     assert_eq!(with(|s| s.thread.was_answered = true), Some(Reason::HumanActive));
     assert_eq!(with(|s| s.is_token_dead = true), Some(Reason::TokenDead));
@@ -280,9 +282,10 @@ fn no_model_is_asked_where_another_brake_holds() {
     let asking = Situation { vote: Vote::Open, ..world.situation() };
     assert!(matches!(decide(&asking), Decision::Ask { .. }));
     type Brake = fn(&mut Situation<'_>);
-    let brakes: [(Brake, Reason); 7] = [
+    let brakes: [(Brake, Reason); 8] = [
         (|s| s.is_hidden = true, Reason::Hidden),
         (|s| s.thread.opted_out = true, Reason::OptedOut),
+        (|s| s.thread.is_open = false, Reason::HumanActive),
         (|s| s.thread.has_human = true, Reason::HumanActive),
         (|s| s.thread.was_answered = true, Reason::HumanActive),
         (|s| s.same_text_from = RAID_COMMENTERS, Reason::Raid),

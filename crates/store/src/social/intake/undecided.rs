@@ -45,7 +45,7 @@ row!(
 statement!(
     Comment(account: i64 => BigInt, id: i64 => BigInt) -> CommentRow = "
     SELECT m.channel, m.external_id, m.body, m.hidden, m.sent_at, m.author_external_id, c.id AS conversation_id, c.username,
-        c.post_external_id, c.handling,
+        c.post_external_id, c.handling, c.status = 'open' AS is_open,
         EXISTS (SELECT FROM social_opt_outs o WHERE o.account_id = $1 AND o.channel = m.channel
             AND o.author_external_id = m.author_external_id) AS opted_out,
         EXISTS (SELECT FROM auto_replies r WHERE r.account_id = $1 AND r.conversation_id = c.id AND r.comment_id <> m.external_id
@@ -74,6 +74,7 @@ row!(
         username: Option<String> => Nullable<Text>,
         post_external_id: Option<String> => Nullable<Text>,
         handling: String => Text,
+        is_open: bool => Bool,
         opted_out: bool => Bool,
         was_answered: bool => Bool,
         has_human: bool => Bool,
@@ -163,6 +164,7 @@ pub(in crate::social) async fn find(
         username,
         post_external_id,
         handling,
+        is_open,
         opted_out,
         was_answered,
         has_human,
@@ -197,6 +199,7 @@ pub(in crate::social) async fn find(
         thread: Thread {
             conversation: ConversationId(conversation_id),
             handling: parse(&handling, "handling")?,
+            is_open,
             opted_out,
             was_answered,
             has_human,
