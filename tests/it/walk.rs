@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
         reads
     }
 
-    /// Whoever keeps answers has to tell a list from its file, and asks for a page of either only once.
+    /// Caches have to tell a list from its file, and validate a page of either.
     async fn check_file(&self, operation: &Operation, path: &str) {
         let get = |path: String| self.process.request(Method::GET, &path).bearer_auth(self.key);
         let separator = if path.contains('?') { '&' } else { '?' };

@@ -53,7 +53,7 @@ where
     Ok(if replayed { reply.header("idempotent-replayed", HeaderValue::from_static("true")) } else { reply })
 }
 
-/// Where the first answer to a write is kept, for whoever sends the same request again.
+/// Where the first answer to a write is kept, for when the same request is sent again.
 pub struct FirstAnswer {
     pub answers: Arc<dyn AnswerStore>,
     pub account: AccountId,

@@ -16,7 +16,7 @@ use domain::{
     shops::Secret,
     social::{
         Channel, Classified, Decision, Situation, Tongue,
-        channels::{ChannelError, Profile, SocialInbox, SocialReplies, Told},
+        channels::{ChannelError, ParsedHook, Profile, SocialInbox, SocialReplies},
         classify, decide,
         profiles::{SUBSCRIBE_AGAIN, SUBSCRIBE_EVERY},
         replies::{HookLog, Intake, ProfileStore, ReplyQueue, SocialAccount, Undecided, token_binding},
@@ -161,7 +161,7 @@ impl SocialWorker {
     async fn read_hook(&self) -> Result<bool, StoreError> {
         let Some(inbox) = &self.inbox else { return Ok(false) };
         let Some(hook) = self.hooks.take_hook(self.now()).await? else { return Ok(false) };
-        let Told { batches, unread } = inbox.parse(&hook.body);
+        let ParsedHook { batches, unread } = inbox.parse(&hook.body);
         if unread > 0 {
             tracing::warn!(unread, "a hook of a network has parts that cannot be read");
             metrics::counter!("social_hook_parts_unread_total").increment(unread);

@@ -38,7 +38,7 @@ async fn an_invitation_makes_a_member_with_its_role() {
     assert_eq!(ana.post("/settings/people", "email=x%40example.com&role=king").await.status, 400);
 }
 
-/// Whoever is a member already loses nothing by an invitation: the only owner least of all.
+/// A member loses nothing by an invitation, the only owner least of all.
 #[tokio::test]
 async fn an_invitation_gives_and_takes_nothing_away() {
     let (dashboard, receiver) = with_mail(&[]).await;

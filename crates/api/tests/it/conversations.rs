@@ -9,7 +9,7 @@ use domain::{
     page::Page,
     social::{
         Author, Category, Channel, Direction, Gate, Handling, Mode, Reason, ReplyState, Status, Tongue,
-        channels::{HookRefused, SocialInbox, Told},
+        channels::{HookRefused, ParsedHook, SocialInbox},
         conversations::{
             Act, ActError, ChangeError, Conversation, LastMessage, Listing, MockConversationStore, Post, Reply, Summary,
         },
@@ -420,8 +420,8 @@ impl SocialInbox for App {
             None => Err(HookRefused::Unsigned),
         }
     }
-    fn parse(&self, _: &[u8]) -> Told {
-        Told::default()
+    fn parse(&self, _: &[u8]) -> ParsedHook {
+        ParsedHook::default()
     }
 }
 

@@ -65,7 +65,7 @@ pub fn form(writer: &Writer, platform: Platform) -> Form {
     Form { address: format!("/integrations/{platform}/connect"), fixed: Vec::new(), shop, go }
 }
 
-/// What begins to connect the same shop as before. The number of an ad account is asked for anew, of who reaches several.
+/// What begins to connect the same shop as before. The number of an ad account is asked for again.
 pub fn again(writer: &Writer, integration: &Integration) -> Form {
     let mut form = form(writer, integration.provider);
     if integration.provider == Platform::Shopify {

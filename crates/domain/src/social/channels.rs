@@ -65,7 +65,7 @@ pub enum Change {
     Removed(String),
     Hidden(String),
     /// Hidden no longer.
-    Shown(String),
+    Unhidden(String),
 }
 
 /// Changes under one profile.
@@ -79,7 +79,7 @@ pub struct Batch {
 
 /// What a hook tells of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Told {
+pub struct ParsedHook {
     pub batches: Vec<Batch>,
     /// How many of its parts cannot be read.
     pub unread: u64,
@@ -104,7 +104,7 @@ pub trait SocialInbox: Send + Sync {
     /// [`HookRefused`].
     fn verify(&self, body: &[u8], signature: Option<&str>) -> Result<(), HookRefused>;
     /// The changes that a hook tells of; those of other things than comments are left out.
-    fn parse(&self, body: &[u8]) -> Told;
+    fn parse(&self, body: &[u8]) -> ParsedHook;
 }
 
 /// Why a call to a network failed. Texts hold no token, address or text of a person.

@@ -5,7 +5,7 @@ use time::{Duration, OffsetDateTime};
 use super::{
     Category, Channel, Classified, Handling, Mode, Reason, Tongue,
     settings::Settings,
-    templates::{Approved, sayable, turn},
+    templates::{Approved, rendered, turn},
     votes::{MAX_VOTE_CHARS, VOTE_WITHIN, Vote, candidates},
 };
 use crate::{ConversationId, TemplateId, zone::Zone};
@@ -249,23 +249,23 @@ fn choose(situation: &Situation<'_>) -> Option<Choice> {
 /// The templates in the comment's language that have something to say there.
 fn fitting<'a>(situation: &Situation<'a>) -> Vec<&'a Approved> {
     let language = situation.classified.language.unwrap_or(situation.language);
-    let fits = |template: &&Approved| template.language == language && !said(situation, template).is_empty();
+    let fits = |template: &&Approved| template.language == language && !texts(situation, template).is_empty();
     situation.templates.iter().filter(fits).collect()
 }
 
 /// A template as an answer to the comment.
 fn filled(situation: &Situation<'_>, template: &Approved) -> Option<Choice> {
-    let mut said = said(situation, template);
-    let turn = turn(situation.thread.conversation, said.len());
-    (turn < said.len()).then(|| Choice {
+    let mut texts = texts(situation, template);
+    let turn = turn(situation.thread.conversation, texts.len());
+    (turn < texts.len()).then(|| Choice {
         template: template.id,
         version: template.version,
-        message: said.swap_remove(turn),
+        message: texts.swap_remove(turn),
     })
 }
 
-fn said(situation: &Situation<'_>, template: &Approved) -> Vec<String> {
-    sayable(situation.channel, &template.variations, situation.username, &situation.settings.links)
+fn texts(situation: &Situation<'_>, template: &Approved) -> Vec<String> {
+    rendered(situation.channel, &template.variations, situation.username, &situation.settings.links)
 }
 
 #[cfg(test)]

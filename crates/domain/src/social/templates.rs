@@ -157,8 +157,7 @@ fn check(variation: &str, links: &Links) -> Result<(), VariationRefused> {
     if plain.split_whitespace().any(|word| leads_away(word, &links.own_hosts)) {
         return Err(VariationRefused::ForeignLink);
     }
-    let words: Vec<String> =
-        plain.split_whitespace().map(compatible).filter(|word| !is_address(word) && !is_host(word)).collect();
+    let words: Vec<String> = plain.split_whitespace().map(compatible).filter(|word| !is_address(word)).collect();
     let words = words.join(" ");
     if words.contains('@') {
         return Err(VariationRefused::Mention);
@@ -186,7 +185,7 @@ fn is_address(word: &str) -> bool {
     word.contains("://") || word.starts_with("//") || word.to_lowercase().starts_with("www.")
 }
 
-/// Whether an address is https and its host one of the account's, to whoever reads it: the host stands there as it is set, so
+/// Whether an address is https and its host one of the account's, for every reader: the host stands there as it is set, so
 /// that no two readers disagree about where it ends. Punctuation around it belongs to the sentence.
 pub fn is_own(address: &str, own_hosts: &[String]) -> bool {
     let address = address.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -298,7 +297,7 @@ fn states_a_figure(text: &str) -> bool {
 }
 
 /// What a template can say on a channel: its variations that may be used there and have what they need, as the answers they are.
-pub fn sayable(channel: Channel, variations: &[String], username: &str, links: &Links) -> Vec<String> {
+pub fn rendered(channel: Channel, variations: &[String], username: &str, links: &Links) -> Vec<String> {
     usable_on(channel, variations).into_iter().filter_map(|variation| render(variation, username, links)).collect()
 }
 

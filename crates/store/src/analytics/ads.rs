@@ -128,10 +128,8 @@ row!(
 );
 
 statement!(
-    /// Whether the account has a row of this number at a level.
-    HasRow(account: i64 => BigInt, id: i64 => BigInt, level: &'static str => Text) -> Scalar<Bool> = "
-    SELECT EXISTS (SELECT FROM ad_entities WHERE account_id = $1 AND id = $2 AND level = $3)
-        OR ($3 = 'account' AND EXISTS (SELECT FROM ad_accounts WHERE account_id = $1 AND id = $2))"
+    HasCampaign(account: i64 => BigInt, id: i64 => BigInt) -> Scalar<Bool> = "
+    SELECT EXISTS (SELECT FROM ad_entities WHERE account_id = $1 AND id = $2 AND level = 'campaign')"
 );
 
 impl SumRow {
@@ -249,27 +247,19 @@ async fn page(
 }
 
 impl Store {
-    /// Whether the account has a row of this number at a level.
-    pub(super) async fn has_ad_row(&self, account: AccountId, id: i64, level: Level) -> Result<bool, StoreError> {
-        let row = HasRow { account: account.0, id, level: level.as_str() };
-        Ok(self.read(account, async |connection| Ok(row.clone().get_result(connection).await?)).await?)
-    }
-
-    /// What the filter names has to be the account's.
-    async fn check_ads(&self, account: AccountId, query: Query) -> Result<(), AdListError> {
-        if let Some(campaign) = query.campaign
-            && !self.has_ad_row(account, campaign, Level::Campaign).await?
-        {
-            return Err(AdListError::NoSuchCampaign);
-        }
-        Ok(())
+    /// The campaign that a list is narrowed to has to be the account's.
+    pub(super) async fn check_campaign(&self, account: AccountId, campaign: Option<i64>) -> Result<(), AdListError> {
+        let Some(id) = campaign else { return Ok(()) };
+        let known = HasCampaign { account: account.0, id };
+        let known = self.read(account, async |connection| Ok(known.clone().get_result::<bool>(connection).await?));
+        if known.await.map_err(StoreError::from)? { Ok(()) } else { Err(AdListError::NoSuchCampaign) }
     }
 }
 
 #[async_trait]
 impl AdStore for Store {
     async fn page(&self, account: AccountId, query: Query, request: PageRequest) -> Result<Page<AdRow>, AdListError> {
-        self.check_ads(account, query).await?;
+        self.check_campaign(account, query.campaign).await?;
         // Behind a row that is none there is nothing.
         let Some(after) = After::of(query.group, request.cursor) else {
             return Ok(Page { items: Vec::new(), next_cursor: None });

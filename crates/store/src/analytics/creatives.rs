@@ -5,7 +5,7 @@ use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Nullable, Numeric,
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
-    ads::{AdListError, Level, Paired, Sums},
+    ads::{AdListError, Paired, Sums},
     creatives::{Creative, CreativeStore, Creatives, Fatigue, Lift, Needs, Query, Verdict},
     freshness::Freshness,
     jobs::JobName,
@@ -197,11 +197,7 @@ impl CreativeStore for Store {
         query: Query,
         request: PageRequest,
     ) -> Result<Page<Creative>, AdListError> {
-        if let Some(campaign) = query.campaign
-            && !self.has_ad_row(account, campaign, Level::Campaign).await?
-        {
-            return Err(AdListError::NoSuchCampaign);
-        }
+        self.check_campaign(account, query.campaign).await?;
         let read = async |connection: &mut AsyncPgConnection| page(connection, account, query, request).await;
         Ok(self.read(account, read).await.map_err(StoreError::from)?)
     }

@@ -14,7 +14,7 @@ use diesel_async::{AsyncConnectionCore, AsyncPgConnection};
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
 
 /// What diesel-async's trait of this name does, by futures that do not name the query in their type. One that does has the
-/// compiler prove again, in each of its checks of whoever awaits it, that the query is one: a third of the time that it took
+/// compiler prove again, in each of its checks of the futures that await it, that the query is one: a third of the time that it took
 /// for this crate.
 pub(crate) trait RunQueryDsl: Sized {
     /// Runs it, and gives the number of rows that it was about.

@@ -179,8 +179,8 @@ impl MailLinkStore for Store {
             let held = memberships::table.find((&user, id)).select(memberships::role).for_update();
             let held: Option<String> = held.first(connection).await.optional()?;
             let held: Option<Role> = held.map(|role| parse(&role, "role")).transpose()?;
-            // Roles are in the order of what they may, the most first. Whoever is a member already loses nothing by an
-            // invitation, the last owner least of all.
+            // Roles are in the order of what they may, the most first. A member loses nothing by an invitation,
+            // the last owner least of all.
             let role = held.map_or(invited, |held| held.min(invited));
             enlist(connection, &user, id, role, now).await?;
             // Others to the same address would give another role later.

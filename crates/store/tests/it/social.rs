@@ -251,12 +251,12 @@ async fn what_is_shown_again_waits_for_an_answer_again() {
     take_in(Change::Hidden("1".into())).await;
     posted(&db, &profile, comment("1", None, "hola")).await;
     assert_eq!((all(&db, account).await[0].status, db.store.undecided(NOW).await.unwrap()), (Status::Closed, None));
-    assert_eq!(take_in(Change::Shown("1".into())).await, 1);
+    assert_eq!(take_in(Change::Unhidden("1".into())).await, 1);
     let found = all(&db, account).await;
     assert_eq!((found[0].status, found[0].waiting_since), (Status::Open, Some(NOW)));
     assert_eq!(db.store.undecided(NOW).await.unwrap().unwrap().comment_id, "1");
     take_in(Change::Removed("1".into())).await;
-    assert_eq!(take_in(Change::Shown("1".into())).await, 0, "it is deleted");
+    assert_eq!(take_in(Change::Unhidden("1".into())).await, 0, "it is deleted");
     assert_eq!(db.store.undecided(NOW).await.unwrap(), None);
 }
 

@@ -2,7 +2,7 @@
 
 use domain::social::{
     Channel,
-    channels::{Batch, Change, Comment, HookRefused, SocialInbox, Told},
+    channels::{Batch, Change, Comment, HookRefused, ParsedHook, SocialInbox},
 };
 use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
@@ -39,17 +39,19 @@ impl SocialInbox for MetaHooks {
         hmac::verify(&self.key, body, &tag).map_err(|_| HookRefused::Forged)
     }
 
-    fn parse(&self, body: &[u8]) -> Told {
-        let Ok(hook) = serde_json::from_slice::<Hook>(body) else { return Told { batches: Vec::new(), unread: 1 } };
+    fn parse(&self, body: &[u8]) -> ParsedHook {
+        let Ok(hook) = serde_json::from_slice::<Hook>(body) else {
+            return ParsedHook { batches: Vec::new(), unread: 1 };
+        };
         let channel = match hook.object.as_str() {
             "instagram" => Channel::Instagram,
             "page" => Channel::Facebook,
-            _ => return Told::default(),
+            _ => return ParsedHook::default(),
         };
-        let mut told = Told::default();
+        let mut parsed = ParsedHook::default();
         for entry in hook.entry {
             let Ok(Entry { id, changes, field, value }) = serde_json::from_str::<Entry>(entry.get()) else {
-                told.unread += 1;
+                parsed.unread += 1;
                 continue;
             };
             let mut batch = Batch { channel, profile: id, changes: Vec::new() };
@@ -59,14 +61,14 @@ impl SocialInbox for MetaHooks {
             for change in nested.chain(own) {
                 match change.and_then(|change| read(channel, &change)) {
                     Ok(change) => batch.changes.extend(change),
-                    Err(_) => told.unread += 1,
+                    Err(_) => parsed.unread += 1,
                 }
             }
             if !batch.changes.is_empty() {
-                told.batches.push(batch);
+                parsed.batches.push(batch);
             }
         }
-        told
+        parsed
     }
 }
 
@@ -178,7 +180,7 @@ fn facebook(value: &RawValue) -> serde_json::Result<Option<Change>> {
         Some("edited") => Some(Change::Edited(comment(change.message.unwrap_or_default()))),
         Some("remove") => Some(Change::Removed(id)),
         Some("hide") => Some(Change::Hidden(id)),
-        Some("unhide") => Some(Change::Shown(id)),
+        Some("unhide") => Some(Change::Unhidden(id)),
         _ => None,
     })
 }
@@ -250,17 +252,17 @@ mod tests {
         assert!(matches!(feed("edited", "comment"), Some(Change::Edited(_))));
         assert_eq!(feed("remove", "comment"), Some(Change::Removed("9_2".into())));
         assert_eq!(feed("hide", "comment"), Some(Change::Hidden("9_2".into())));
-        assert_eq!(feed("unhide", "comment"), Some(Change::Shown("9_2".into())));
+        assert_eq!(feed("unhide", "comment"), Some(Change::Unhidden("9_2".into())));
         assert_eq!((feed("add", "reaction"), feed("like", "comment")), (None, None));
     }
 
     #[test]
     fn what_is_not_known_is_left_out() {
         for body in [r#"{"object":"user","entry":[]}"#, r#"{"object":"page","entry":[{"id":"1"}]}"#] {
-            assert_eq!(app().parse(body.as_bytes()), Told::default());
+            assert_eq!(app().parse(body.as_bytes()), ParsedHook::default());
         }
         for body in ["", "[]", "{}"] {
-            assert_eq!(app().parse(body.as_bytes()), Told { batches: Vec::new(), unread: 1 });
+            assert_eq!(app().parse(body.as_bytes()), ParsedHook { batches: Vec::new(), unread: 1 });
         }
     }
 
@@ -280,9 +282,9 @@ mod tests {
         let body = format!(
             r#"{{"object":"instagram","entry":["x",null,{{"id":5}},{{"id":"1","changes":[{changes},{good}]}},{{"id":"2","changes":[{good}]}}]}}"#
         );
-        let told = app().parse(body.as_bytes());
-        assert_eq!(told.unread, 3 + 6);
-        let read: Vec<_> = told.batches.iter().map(|batch| (batch.profile.as_str(), batch.changes.len())).collect();
+        let parsed = app().parse(body.as_bytes());
+        assert_eq!(parsed.unread, 3 + 6);
+        let read: Vec<_> = parsed.batches.iter().map(|batch| (batch.profile.as_str(), batch.changes.len())).collect();
         assert_eq!(read, [("1", 1), ("2", 1)]);
     }
 }

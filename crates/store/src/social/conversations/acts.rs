@@ -11,7 +11,7 @@ use domain::{
     social::{
         Channel, Classified, Handling, classify,
         conversations::{Act, ActError, By, Conversation},
-        templates::{has_contact, sayable, turn, usable_on},
+        templates::{has_contact, rendered, turn, usable_on},
     },
 };
 use rust_decimal::Decimal;
@@ -144,8 +144,8 @@ async fn chosen(
     let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
     let username = conversations::table.find((account.0, id.0)).select(conversations::username);
     let username: Option<String> = username.first(connection).await?;
-    let said = sayable(channel, &template.variations, username.as_deref().unwrap_or_default(), &settings.links);
-    let message = said.get(turn(id, said.len())).ok_or(WriteError::Refused(ActError::NoLink))?;
+    let texts = rendered(channel, &template.variations, username.as_deref().unwrap_or_default(), &settings.links);
+    let message = texts.get(turn(id, texts.len())).ok_or(WriteError::Refused(ActError::NoLink))?;
     Ok((wanted.0, template.version, message.clone()))
 }
 

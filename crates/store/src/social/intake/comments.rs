@@ -36,7 +36,7 @@ pub(super) async fn take_in(
         },
         Change::Removed(id) => removal(connection, profile, id, Reason::Deleted, now).await,
         Change::Hidden(id) => removal(connection, profile, id, Reason::Hidden, now).await,
-        Change::Shown(id) => shown(connection, profile, id, now).await,
+        Change::Unhidden(id) => unhidden(connection, profile, id, now).await,
     }
 }
 
@@ -289,6 +289,15 @@ statement!(
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state IN ('reserved', 'held', 'dry_run') AND actor = 'bot'"
 );
 
+/// The message that a comment is.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn message<'a>(account: i64, channel: &'a str, comment: &'a str) -> _ {
+    messages::table
+        .filter(messages::account_id.eq(account))
+        .filter(messages::channel.eq(channel))
+        .filter(messages::external_id.eq(comment))
+}
+
 async fn edited(
     connection: &mut AsyncPgConnection,
     profile: &SocialAccount,
@@ -297,10 +306,7 @@ async fn edited(
 ) -> Result<usize, Failure> {
     let (account, channel) = (profile.account.0, profile.channel.as_str());
     let text = comment.text.replace('\0', "");
-    let found = diesel::update(messages::table)
-        .filter(messages::account_id.eq(account))
-        .filter(messages::channel.eq(channel))
-        .filter(messages::external_id.eq(&comment.external_id))
+    let found = diesel::update(message(account, channel, &comment.external_id))
         .filter(messages::deleted_at.is_null())
         .set((
             messages::fingerprint.eq(fingerprint_of(&text).to_vec()),
@@ -404,7 +410,7 @@ statement!(
 );
 
 /// A comment is hidden no longer: it is decided about as if it were new.
-async fn shown(
+async fn unhidden(
     connection: &mut AsyncPgConnection,
     profile: &SocialAccount,
     comment: &str,
@@ -413,10 +419,7 @@ async fn shown(
     let (account, channel) = (profile.account.0, profile.channel.as_str());
     let removal = social_removals::table.find((account, channel, comment));
     diesel::delete(removal.filter(social_removals::is_deleted.eq(false))).execute(connection).await?;
-    let sent_at: Option<OffsetDateTime> = diesel::update(messages::table)
-        .filter(messages::account_id.eq(account))
-        .filter(messages::channel.eq(channel))
-        .filter(messages::external_id.eq(comment))
+    let sent_at: Option<OffsetDateTime> = diesel::update(message(account, channel, comment))
         .filter(messages::hidden.eq(true))
         .filter(messages::deleted_at.is_null())
         .set((messages::hidden.eq(false), messages::is_undecided.eq(messages::direction.eq(Direction::In.as_str()))))
@@ -439,10 +442,7 @@ async fn gone(
     now: OffsetDateTime,
 ) -> Result<bool, Failure> {
     let (account, channel) = (profile.account.0, profile.channel.as_str());
-    let target = diesel::update(messages::table)
-        .filter(messages::account_id.eq(account))
-        .filter(messages::channel.eq(channel))
-        .filter(messages::external_id.eq(comment));
+    let target = diesel::update(message(account, channel, comment));
     let found = if reason == Reason::Deleted {
         let wiped = (messages::body.eq(None::<String>), messages::deleted_at.eq(now), messages::is_undecided.eq(false));
         target.filter(messages::deleted_at.is_null()).set(wiped).execute(connection).await?
