@@ -1,8 +1,26 @@
 //! The command line.
 
+use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
+};
+
 use serde_json::Value;
 
 use crate::service::{Service, run};
+
+/// `api … | head`: who has seen enough closes the pipe.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut api = std::process::Command::new(crate::API);
+    let mut child = api.arg("openapi").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // More than fits into the pipe.
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((first.as_str(), ended.status.code()), ("{\n", Some(0)));
+    assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
+}
 
 #[tokio::test]
 async fn keys_are_shown_once_and_listed_without_themselves() {

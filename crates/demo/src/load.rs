@@ -6,7 +6,7 @@ use domain::{
     StoreError,
     accounts::{Account, Platform},
     customers::CustomerStore,
-    imports::{AdSource, ImportError, ImportStore, Rows, Target},
+    imports::{AdSource, FileDocument, ImportError, ImportStore, Rows, Target},
     integrations::{Connection, Integration, IntegrationStore},
     page::PageRequest,
     tracking::EventStore,
@@ -152,7 +152,8 @@ async fn import(
     let mut loaded = Loaded { products: products.rows.new, ..Loaded::default() };
     for platform in Platform::SHOPS {
         progress(Step::Orders(platform));
-        let documents = imports.documents(target, platform, rows(shop.documents(platform, since))).await?;
+        let documents = shop.documents(platform, since).map(FileDocument::from);
+        let documents = imports.documents(target, platform, rows(documents)).await?.documents;
         loaded.customers += documents.new_customers;
         loaded.orders += documents.orders.new;
         loaded.refunds += documents.refunds.new;

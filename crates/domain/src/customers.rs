@@ -64,7 +64,7 @@ pub struct SegmentFigures {
     pub active: i64,
     pub orders_count: i64,
     pub revenue_total: Decimal,
-    /// Expected revenue over the lifetime of a customer, on average; `None` without customers.
+    /// Net revenue expected of the next 52 weeks, on average; `None` without customers.
     pub avg_ltv_estimate: Option<Decimal>,
     /// Over the customers that have a score; `None` without any.
     pub avg_churn_score: Option<Decimal>,

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, IntegrationId, StoreError,
     accounts::Platform,
     ads::{AdPlatform, Format, Status},
     money::Currency,
@@ -121,6 +121,28 @@ pub struct DocumentPart {
     pub lines: Vec<Line>,
 }
 
+/// What a file says of an order or refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileDocument {
+    Part(DocumentPart),
+    /// A line of the order, or of a refund of it, was refused: no part of either is taken, also of those that came before. What
+    /// is stored of it stays as it is.
+    Refused(String),
+}
+
+impl From<DocumentPart> for FileDocument {
+    fn from(part: DocumentPart) -> Self {
+        Self::Part(part)
+    }
+}
+
+/// Where the orders of a connected shop come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShopSource {
+    pub platform: Platform,
+    pub integration: IntegrationId,
+}
+
 /// What a shop says of one of its orders, with its refunds by [`refund_id`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShopDocument {
@@ -129,6 +151,9 @@ pub struct ShopDocument {
     pub parts: Vec<DocumentPart>,
     /// Whether these are all refunds of the order, so that others by [`refund_id`] are removed.
     pub is_whole: bool,
+    /// Whether the shop has the order. One that it does not have is removed only if this connection gave it: what a file or
+    /// another shop brought stays.
+    pub is_there: bool,
 }
 
 /// A product of the catalogue. What is `None` stays as it was.
@@ -310,6 +335,14 @@ pub struct DocumentSummary {
     pub units: i64,
 }
 
+/// What an import of a file of orders did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileSummary {
+    pub documents: DocumentSummary,
+    /// [Refused](FileDocument::Refused) orders of which lines came, and how many.
+    pub refused: Vec<(String, i64)>,
+}
+
 /// What an import of a shop's orders did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ShopSummary {
@@ -383,14 +416,14 @@ pub trait ImportStore: Send + Sync {
         &self,
         target: Target,
         source: Platform,
-        parts: Rows<DocumentPart>,
-    ) -> Result<DocumentSummary, ImportError>;
+        documents: Rows<FileDocument>,
+    ) -> Result<FileSummary, ImportError>;
     /// Orders of a connected shop, each with its refunds, as [`ImportStore::documents`] takes them; what they say is gone is
     /// removed.
     async fn shop_documents(
         &self,
         target: Target,
-        source: Platform,
+        source: ShopSource,
         documents: Rows<ShopDocument>,
     ) -> Result<ShopSummary, ImportError>;
     /// The catalogue; a SKU that comes twice counts as its last row says. Products that are not named stay.

@@ -125,6 +125,8 @@ pub struct Snapshot {
     pub date: Date,
     pub components: Components,
     pub basis: Basis,
+    /// Whether ad spend of the day is left out, as no rate of exchange is known for its currency.
+    pub lacks_rates: bool,
     pub computed_at: OffsetDateTime,
 }
 

@@ -10,8 +10,9 @@ use domain::{
     AccountId,
     accounts::Platform,
     imports::{
-        AdSource, AdSpendRow, AdSpendSummary, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore,
-        ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
+        AdSource, AdSpendRow, AdSpendSummary, DocumentPart, ExpenseRow, FileDocument, FileSummary, ImportError,
+        ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSource, ShopSummary, StockRow,
+        StockSummary, Target,
     },
 };
 use futures_util::{StreamExt, TryStreamExt};
@@ -42,15 +43,32 @@ impl ImportStore for Collect {
         &self,
         _: Target,
         _: Platform,
-        parts: Rows<DocumentPart>,
-    ) -> Result<DocumentSummary, ImportError> {
-        collect(&self.parts, parts).await.map(|()| DocumentSummary::default())
+        documents: Rows<FileDocument>,
+    ) -> Result<FileSummary, ImportError> {
+        let all = Mutex::default();
+        collect(&all, documents).await?;
+        let (mut parts, mut refused) = (Vec::new(), Vec::new());
+        for document in all.into_inner().unwrap() {
+            match document {
+                FileDocument::Part(part) => parts.push(part),
+                FileDocument::Refused(order_id) => refused.push((order_id, 0)),
+            }
+        }
+        for (order_id, lines) in &mut refused {
+            let is_of = |part: &DocumentPart| {
+                part.external_id == *order_id || part.external_id.starts_with(&format!("{order_id}/"))
+            };
+            *lines = parts.iter().filter(|part| is_of(part)).map(|part| part.lines.len() as i64).sum();
+            parts.retain(|part| !is_of(part));
+        }
+        self.parts.lock().unwrap().extend(parts);
+        Ok(FileSummary { refused, ..FileSummary::default() })
     }
 
     async fn shop_documents(
         &self,
         _: Target,
-        _: Platform,
+        _: ShopSource,
         documents: Rows<ShopDocument>,
     ) -> Result<ShopSummary, ImportError> {
         let parts = documents.map_ok(|batch| batch.into_iter().flat_map(|document| document.parts).collect());
@@ -86,7 +104,7 @@ pub struct Outcome {
     pub rejects: Vec<Reject>,
 }
 
-pub const TARGET: Target = Target { account: AccountId(1), now: datetime!(2026-01-01 0:00 UTC), dry_run: false };
+pub const TARGET: Target = Target { account: AccountId(1), now: datetime!(2027-01-01 0:00 UTC), dry_run: false };
 
 pub fn file() -> FileOptions {
     FileOptions {

@@ -1,7 +1,7 @@
 //! Dates and instants in the formats that exports use.
 
 use domain::{imports::DateOrder, instants, zone::Zone};
-use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset};
+use time::{Date, Duration, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset};
 
 /// Years that a date may lie in: what lies outside is a typing error or a placeholder.
 const YEARS: std::ops::RangeInclusive<i32> = 1970..=2100;
@@ -33,6 +33,9 @@ impl Moment {
 }
 
 const OUTSIDE: &str = "lies outside the years 1970 to 2100";
+/// How far ahead a date may lie of what has happened: clocks differ, and a file may be of another zone than it says.
+pub(super) const AHEAD: Duration = Duration::DAY;
+pub(super) const FUTURE: &str = "lies in the future";
 const NOT_A_DATE: &str = "is not a date";
 const UNDECIDED: &str = "could be day/month or month/day; say which with --date-format dmy or mdy";
 

@@ -9,6 +9,7 @@ mod countries;
 mod dates;
 mod fields;
 mod files;
+mod groups;
 mod numbers;
 mod orders;
 mod others;
@@ -25,8 +26,8 @@ use domain::{
     StoreError,
     accounts::{Account, Platform},
     imports::{
-        AdSource, AdSpendSummary, DocumentSummary, ImportError, ImportStore, RowSummary, StockRow, StockSummary,
-        SyncedRow, Target,
+        AdSource, AdSpendSummary, DocumentSummary, FileSummary, ImportError, ImportStore, RowSummary, StockRow,
+        StockSummary, SyncedRow, Target,
     },
     money::Currency,
     zone::Zone,
@@ -125,7 +126,8 @@ impl From<ImportError> for Failure {
     }
 }
 
-/// Imports order lines: orders, refunds, customers and products come out of them.
+/// Imports order lines: orders, refunds, customers and products come out of them. An order of which a line is refused is
+/// refused as a whole.
 pub async fn import_orders(
     store: &dyn ImportStore,
     target: Target,
@@ -135,8 +137,22 @@ pub async fn import_orders(
     rejects: Rejects,
 ) -> Result<Report<DocumentSummary>, Failure> {
     let source = orders.source;
-    let rows = orders::OrderLines::new(&file, orders);
-    run(reader, file, rows, rejects, |parts| store.documents(target, source, parts)).await.map(|(report, _)| report)
+    let rows = orders::OrderLines::new(&file, orders, target.now);
+    let (report, mut refused) =
+        run(reader, file, rows, rejects, |documents| store.documents(target, source, documents)).await?;
+    let (FileSummary { documents, refused: orders }, mut read) = (report.result, report.read);
+    for (order_id, lines) in orders {
+        let Some(group) = refused.groups.get(&order_id).copied() else { continue };
+        let elsewhere = lines - group.others;
+        if elsewhere > 0 {
+            let reason = format!(
+                "with it, {elsewhere} more of order {order_id} above it were refused: import all of them again"
+            );
+            add_refused(&mut refused, group.line, reason, None)?;
+            read.refuse(elsewhere);
+        }
+    }
+    Ok(Report { read, result: documents })
 }
 
 /// Imports a catalogue. Costs hold from `cost_from` on where a row does not say its own date.
@@ -152,20 +168,20 @@ pub async fn import_products(
     run(reader, file, rows, rejects, |rows| store.products(target, rows)).await.map(|(report, _)| report)
 }
 
-/// Imports stock levels, of `today` where a row does not say its own date. Rows of unknown SKUs are refused.
+/// Imports stock levels, of `counted_on` where a row does not say its own date. Rows of unknown SKUs are refused.
 pub async fn import_stock(
     store: &dyn ImportStore,
     target: Target,
     file: FileOptions,
-    today: Date,
+    counted_on: Date,
     reader: impl io::Read + Send + 'static,
     rejects: Rejects,
 ) -> Result<Report<RowSummary>, Failure> {
-    let rows = others::Stock::new(&file, today);
+    let rows = others::Stock::new(&file, counted_on, target.now);
     let (report, mut refused) = run(reader, file, rows, rejects, |rows| store.stock(target, rows)).await?;
     let (StockSummary { rows, unknown, unknown_count }, mut read) = (report.result, report.read);
     for StockRow { line, record, .. } in unknown {
-        add_refused(&mut refused, line, "no product has this sku".to_owned(), record)?;
+        add_refused(&mut refused, line, "no product has this sku".to_owned(), Some(record))?;
     }
     read.refuse(unknown_count);
     Ok(Report { read, result: rows })
@@ -179,13 +195,13 @@ pub async fn import_ad_spend(
     reader: impl io::Read + Send + 'static,
     rejects: Rejects,
 ) -> Result<Report<RowSummary>, Failure> {
-    let rows = others::AdSpend::new(&file);
+    let rows = others::AdSpend::new(&file, target.now);
     let (report, mut refused) =
         run(reader, file, rows, rejects, |rows| store.ad_spend(target, AdSource::File, rows)).await?;
     let (AdSpendSummary { rows, synced, synced_count }, mut read) = (report.result, report.read);
     for SyncedRow { line, platform, day, record } in synced {
         let reason = format!("{platform} is connected, and itself told of {day}; a file cannot");
-        add_refused(&mut refused, line, reason, record)?;
+        add_refused(&mut refused, line, reason, Some(record))?;
     }
     read.refuse(synced_count);
     Ok(Report { read, result: rows })
@@ -204,8 +220,8 @@ pub async fn import_rates(
 }
 
 /// Adds a line that the store refused, when the others are in.
-fn add_refused(refused: &mut Refused, line: u64, reason: String, record: Vec<u8>) -> Result<(), Failure> {
-    let written = refused.add(line, reason, Some(record));
+fn add_refused(refused: &mut Refused, line: u64, reason: String, record: Option<Vec<u8>>) -> Result<(), Failure> {
+    let written = refused.add(line, reason, record);
     written.map_err(|failure| Failure::Io(format!("the other lines went in, but {failure}")))
 }
 

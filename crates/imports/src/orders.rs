@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use domain::{
-    imports::{Buyer, CountryCode, DocumentKind, DocumentPart, Line, MAX_AMOUNT, refund_id},
+    imports::{Buyer, CountryCode, DocumentKind, DocumentPart, FileDocument, Line, MAX_AMOUNT, refund_id},
     zone::Zone,
 };
 use rust_decimal::Decimal;
@@ -14,6 +14,7 @@ use super::{
     FileOptions, OrderOptions,
     columns::Field,
     countries::Countries,
+    dates::{AHEAD, FUTURE},
     table::{Record, Refusal, Table},
 };
 
@@ -44,11 +45,13 @@ pub(super) struct OrderLines {
     countries: Countries,
     /// The last date that was read: in most files many lines in a row have the same one.
     last_date: Option<(String, OffsetDateTime)>,
+    /// What is later was not sold yet.
+    latest: OffsetDateTime,
     part: Option<DocumentPart>,
 }
 
 impl OrderLines {
-    pub fn new(file: &FileOptions, options: OrderOptions) -> Self {
+    pub fn new(file: &FileOptions, options: OrderOptions, now: OffsetDateTime) -> Self {
         let non_products = options.non_products.iter().map(|sku| sku.to_ascii_uppercase()).collect();
         Self {
             zone: file.zone.clone(),
@@ -56,6 +59,7 @@ impl OrderLines {
             non_products,
             countries: Countries::new(),
             last_date: None,
+            latest: now + AHEAD,
             part: None,
         }
     }
@@ -68,6 +72,9 @@ impl OrderLines {
             return Ok(*instant);
         }
         let instant = record.moment(DATE)?.instant(&self.zone).map_err(|reason| record.reject(DATE, reason))?;
+        if instant > self.latest {
+            return Err(record.reject(DATE, FUTURE));
+        }
         self.last_date = Some((text.into_owned(), instant));
         Ok(instant)
     }
@@ -127,12 +134,12 @@ impl OrderLines {
         }
     }
 
-    fn add(&mut self, header: DocumentPart, line: Line, rows: &mut Vec<DocumentPart>) {
+    fn add(&mut self, header: DocumentPart, line: Line, rows: &mut Vec<FileDocument>) {
         match &mut self.part {
             Some(part) if part.lines.len() < MAX_PART_LINES && is_same_document(part, &header) => part.lines.push(line),
             _ => {
                 let part = DocumentPart { lines: vec![line], ..header };
-                rows.extend(self.part.replace(part));
+                rows.extend(self.part.replace(part).map(FileDocument::Part));
             }
         }
     }
@@ -172,7 +179,8 @@ fn country(record: &Record<'_>, countries: &Countries) -> Option<CountryCode> {
 }
 
 impl Table for OrderLines {
-    type Row = DocumentPart;
+    type Row = FileDocument;
+    const GROUP: Option<usize> = Some(ORDER_ID);
     const DATE: Option<usize> = Some(DATE);
     const NUMBERS: &'static [usize] = &[QUANTITY, PRICE, FEES, SHIPPING, UNIT_COST];
     const FIELDS: &'static [Field] = &[
@@ -252,7 +260,7 @@ impl Table for OrderLines {
         Field { name: "category", required: false, headers: &["category", "producttype", "productcategory"] },
     ];
 
-    fn read(&mut self, record: &Record<'_>, rows: &mut Vec<DocumentPart>) -> Result<(), Refusal> {
+    fn read(&mut self, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<(), Refusal> {
         let order_id = record.id(ORDER_ID)?;
         let quantity = record.whole(QUANTITY)?;
         let price = record.amount(PRICE)?;
@@ -277,8 +285,12 @@ impl Table for OrderLines {
         Ok(())
     }
 
-    fn finish(&mut self, rows: &mut Vec<DocumentPart>) {
-        rows.extend(self.part.take());
+    fn finish(&mut self, rows: &mut Vec<FileDocument>) {
+        rows.extend(self.part.take().map(FileDocument::Part));
+    }
+
+    fn take_back(order_id: &str) -> Option<FileDocument> {
+        Some(FileDocument::Refused(order_id.to_owned()))
     }
 }
 

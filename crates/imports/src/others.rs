@@ -9,11 +9,12 @@ use domain::{
     zone::Zone,
 };
 use rust_decimal::Decimal;
-use time::Date;
+use time::{Date, OffsetDateTime};
 
 use super::{
     FileOptions,
     columns::Field,
+    dates::{AHEAD, FUTURE},
     table::{Record, Refusal, Table},
 };
 
@@ -99,12 +100,14 @@ impl Table for Products {
 
 pub(super) struct Stock {
     zone: Zone,
+    counted_on: Date,
     today: Date,
 }
 
 impl Stock {
-    pub fn new(file: &FileOptions, today: Date) -> Self {
-        Self { zone: file.zone.clone(), today }
+    /// What does not say its own day was counted on `counted_on`.
+    pub fn new(file: &FileOptions, counted_on: Date, now: OffsetDateTime) -> Self {
+        Self { zone: file.zone.clone(), counted_on, today: file.zone.day_of(now) }
     }
 }
 
@@ -123,11 +126,16 @@ impl Table for Stock {
     ];
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<StockRow>) -> Result<(), Refusal> {
+        let day = day(record, 2, &self.zone)?.unwrap_or(self.counted_on);
+        // It would hide what is counted until then.
+        if day > self.today {
+            return Err(record.reject(2, FUTURE));
+        }
         rows.push(StockRow {
             line: record.line,
             sku: record.id(0)?.into_owned(),
             stock: record.whole(1)?,
-            day: day(record, 2, &self.zone)?.unwrap_or(self.today),
+            day,
             record: record.bytes.to_vec(),
         });
         Ok(())
@@ -136,11 +144,12 @@ impl Table for Stock {
 
 pub(super) struct AdSpend {
     zone: Zone,
+    latest: Date,
 }
 
 impl AdSpend {
-    pub fn new(file: &FileOptions) -> Self {
-        Self { zone: file.zone.clone() }
+    pub fn new(file: &FileOptions, now: OffsetDateTime) -> Self {
+        Self { zone: file.zone.clone(), latest: file.zone.day_of(now + AHEAD) }
     }
 }
 
@@ -193,8 +202,12 @@ impl Table for AdSpend {
         if detail.ad.is_empty() && detail.creative.is_some() {
             return Err(record.reject(7, "is empty, but there is a creative"));
         }
+        let day = required_day(record, 0, &self.zone)?;
+        if day > self.latest {
+            return Err(record.reject(0, FUTURE));
+        }
         rows.push(AdSpendRow {
-            day: required_day(record, 0, &self.zone)?,
+            day,
             platform: record.id(1)?.into_owned(),
             campaign: owned(2)?.unwrap_or_default(),
             spend: cost(record, 3)?,

@@ -1,6 +1,8 @@
 //! From bytes to the store: a thread reads and checks, a bounded channel holds a few batches, the store takes them.
 
 use std::{
+    borrow::Cow,
+    collections::HashMap,
     future::Future,
     io::{self, Cursor, Read},
 };
@@ -13,6 +15,7 @@ use super::{
     Counts, Failure, FileOptions, Rejects, Report,
     columns::Columns,
     fields::Fields,
+    groups::Groups,
     records::{RawRecord, RecordReader, TOO_LONG},
     rejects::{self, Form, Refused},
     sample::{self, find_delimiter, find_format},
@@ -73,17 +76,34 @@ fn read<T: Table>(
     let mut records = RecordReader::new(sample.chain(reader), delimiter);
     let (columns, first) = header::<T>(&mut records, file, &mut cutter)?;
     let header = [mark, first].concat();
-    let mut refused = Refused { form: Form { header, delimiter, columns: columns.count, crlf }, sink };
+    let form = Form { header, delimiter, columns: columns.count, crlf };
+    let (mut refused, mut groups) = (Refused { form, sink, groups: HashMap::new() }, Groups::default());
 
     let ignored = columns.ignored.iter().filter(|name| !rejects::COLUMNS.contains(&name.as_str()));
     let mut counts = Counts { ignored_columns: ignored.cloned().collect(), ..Counts::default() };
     let mut rows = Vec::new();
     while let Some(raw) = records.next().map_err(unreadable)? {
         counts.lines += 1;
-        match cutter.row(&raw, format, &columns, &mut table, &mut rows) {
-            Ok(()) => counts.accepted += 1,
+        let outcome = cutter.row(&raw, format, &columns, &mut table, &mut rows);
+        let group = T::GROUP.and_then(|field| cutter.text(&raw, &columns, field));
+        match outcome {
+            Ok(()) => match group.and_then(|group| groups.accept(&group, raw.line, raw.bytes)) {
+                None => counts.accepted += 1,
+                Some(wrong) => {
+                    counts.rejected += 1;
+                    refused.add(raw.line, with(wrong), Some(raw.bytes.to_vec()))?;
+                }
+            },
             Err(Refusal::Skip(reason)) => *counts.skipped.entry(reason).or_default() += 1,
             Err(Refusal::Reject(reason)) => {
+                if let Some(group) = group {
+                    for (line, record) in groups.refuse(&group, raw.line) {
+                        counts.accepted -= 1;
+                        counts.rejected += 1;
+                        refused.add(line, with(raw.line), Some(record))?;
+                    }
+                    rows.extend(T::take_back(&group));
+                }
                 counts.rejected += 1;
                 let record = (raw.fault != Some(TOO_LONG)).then(|| raw.bytes.to_vec());
                 refused.add(raw.line, reason, record)?;
@@ -96,7 +116,13 @@ fn read<T: Table>(
     }
     table.finish(&mut rows);
     let _ = sender.blocking_send(Ok(rows));
+    refused.groups = groups.refused;
     Ok((counts, refused))
+}
+
+/// Why a sound line is refused.
+fn with(wrong: u64) -> String {
+    format!("line {wrong}, of the same order, was refused")
 }
 
 pub(super) fn unreadable(error: io::Error) -> Failure {
@@ -122,11 +148,13 @@ pub(super) struct Cutter {
     pub fields: Fields,
     pub delimiter: u8,
     latin1: bool,
+    /// Whether the fields are those of the record that was read last.
+    is_cut: bool,
 }
 
 impl Cutter {
     pub fn new(delimiter: u8, latin1: bool) -> Self {
-        Self { fields: Fields::default(), delimiter, latin1 }
+        Self { fields: Fields::default(), delimiter, latin1, is_cut: false }
     }
 
     pub fn cut(&mut self, raw: &RawRecord<'_>) -> Result<(), &'static str> {
@@ -146,6 +174,15 @@ impl Cutter {
         }
     }
 
+    /// The text of a field, also of a record that is refused, if it can be cut at all.
+    fn text(&mut self, raw: &RawRecord<'_>, columns: &Columns, field: usize) -> Option<String> {
+        let position = (*columns.positions.get(field)?)?;
+        if !self.is_cut {
+            self.fields.split(&String::from_utf8_lossy(raw.bytes), self.delimiter).ok()?;
+        }
+        self.fields.get(position).map(Cow::into_owned)
+    }
+
     fn row<T: Table>(
         &mut self,
         raw: &RawRecord<'_>,
@@ -154,7 +191,9 @@ impl Cutter {
         table: &mut T,
         rows: &mut Vec<T::Row>,
     ) -> Result<(), Refusal> {
-        self.cut(raw).map_err(|reason| Refusal::Reject(reason.to_owned()))?;
+        let cut = self.cut(raw);
+        self.is_cut = cut.is_ok();
+        cut.map_err(|reason| Refusal::Reject(reason.to_owned()))?;
         if self.fields.len() != columns.count {
             return Err(Refusal::Reject(format!("it has {} columns instead of {}", self.fields.len(), columns.count)));
         }

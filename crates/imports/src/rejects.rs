@@ -2,9 +2,9 @@
 //! more columns behind it. So what is corrected there can be imported as it is; columns that nothing is read from are passed
 //! over.
 
-use std::io;
+use std::{collections::HashMap, io};
 
-use super::{Failure, Reject, Rejects};
+use super::{Failure, Reject, Rejects, groups::RefusedGroup};
 
 /// The columns that are added.
 pub(super) const COLUMNS: [&str; 2] = ["rejected_line", "rejected_reason"];
@@ -56,6 +56,8 @@ impl Form {
 pub(super) struct Refused {
     pub form: Form,
     pub sink: Rejects,
+    /// Groups of which a record was refused.
+    pub groups: HashMap<String, RefusedGroup>,
 }
 
 impl Refused {

@@ -30,9 +30,15 @@ pub(super) trait Table: Send + 'static {
     const DATE: Option<usize>;
     /// The fields whose texts tell what separates decimals.
     const NUMBERS: &'static [usize];
+    /// The field whose text says which records belong together: all of a group are taken, or none.
+    const GROUP: Option<usize> = None;
 
     /// Adds the rows that the record completes.
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<Self::Row>) -> Result<(), Refusal>;
+    /// The row that takes a group back, of which others may have been added before.
+    fn take_back(_group: &str) -> Option<Self::Row> {
+        None
+    }
     /// Adds what is left at the end of the file.
     fn finish(&mut self, _rows: &mut Vec<Self::Row>) {}
 }

@@ -1,6 +1,9 @@
 //! The one executable: commands, configuration, wiring, embedded Postgres, telemetry.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+#[macro_use]
+mod output;
+
 pub mod cli;
 pub mod commands;
 pub mod config;
@@ -16,7 +19,6 @@ mod database;
 mod deliveries;
 mod files;
 mod mails;
-mod output;
 mod payments;
 mod probes;
 mod random;

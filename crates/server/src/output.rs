@@ -1,6 +1,38 @@
 //! What commands print.
 
+use std::{
+    fmt::Arguments,
+    io::{self, ErrorKind, Write},
+};
+
 use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
+
+// The macros of the standard library panic where a reader has seen enough, as `head` does.
+macro_rules! print {
+    ($($text:tt)*) => {
+        $crate::output::to_stdout(::std::format_args!($($text)*))
+    };
+}
+
+macro_rules! println {
+    () => {
+        $crate::output::to_stdout(::std::format_args!("\n"))
+    };
+    ($($text:tt)*) => {
+        $crate::output::to_stdout(::std::format_args!("{}\n", ::std::format_args!($($text)*)))
+    };
+}
+
+/// Writes to standard output. A closed pipe is no error; another one is told.
+pub fn to_stdout(text: Arguments<'_>) {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_fmt(text).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("api: standard output cannot be written: {error}")
+        }
+        _ => {}
+    }
+}
 
 /// An instant in UTC, whole seconds.
 pub fn rfc3339(instant: OffsetDateTime) -> String {

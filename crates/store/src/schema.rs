@@ -679,6 +679,7 @@ diesel::table! {
         fees -> Nullable<Numeric>,
         shipping -> Nullable<Numeric>,
         content_hash -> Bytea,
+        integration_id -> Nullable<BigInt>,
     }
 }
 

@@ -52,7 +52,7 @@ pub struct CustomerBody {
     /// Sum of all orders less refunds, in the account's currency.
     #[schema(value_type = f64, example = 1234.50)]
     revenue_total: JsonDecimal,
-    /// Expected revenue over the customer's lifetime.
+    /// Expected net revenue of the next 52 weeks, discounted to today, in the account's currency.
     #[schema(value_type = f64, example = 2100.00)]
     ltv_estimate: JsonDecimal,
     /// Average order value.

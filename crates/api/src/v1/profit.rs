@@ -88,6 +88,10 @@ struct SnapshotBody {
     /// Fees that platforms give back with them, already taken off `fees_estimate`.
     #[schema(value_type = f64, example = 0.00)]
     returned_fees_estimate: JsonDecimal,
+    /// Whether `ad_spend` holds all that was spent: false where no rate of exchange is known for the currency of a part, which
+    /// is left out until rates are imported.
+    #[schema(example = true)]
+    ad_spend_complete: bool,
     /// How each figure came about; only with `explain=1`, and not in a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -97,7 +101,7 @@ struct SnapshotBody {
 impl SnapshotBody {
     fn new(snapshot: Snapshot, currency: Currency, assumed: Option<&Assumptions>, texts: &Texts) -> Self {
         let explain = assumed.map(|assumed| explain::day(&snapshot, assumed, currency, texts));
-        let Snapshot { date: day, components, basis, computed_at: _ } = snapshot;
+        let Snapshot { date: day, components, basis, lacks_rates, computed_at: _ } = snapshot;
         let Components {
             gross_revenue,
             refunds,
@@ -130,6 +134,7 @@ impl SnapshotBody {
             returned_units: basis.returned_units,
             returned_cogs_estimate: money(basis.returned_cogs),
             returned_fees_estimate: money(basis.returned_fees),
+            ad_spend_complete: !lacks_rates,
             explain,
         }
     }
@@ -154,7 +159,8 @@ row!(SnapshotBody {
     estimated,
     returned_units,
     returned_cogs_estimate,
-    returned_fees_estimate;
+    returned_fees_estimate,
+    ad_spend_complete;
     explain
 });
 
@@ -282,7 +288,7 @@ pub async fn get(
     query: Listing<ListParams>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let Listing { params, format, warnings } = query;
+    let Listing { params, format, mut warnings } = query;
     let ListParams { days, limit, cursor, explain, complete, until, as_of, lang } = params;
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let days = days.get();
@@ -292,6 +298,9 @@ pub async fn get(
     let range = Until::window(until, window(caller.zone(), now, days), days)?;
     let Dated { found: snapshots, freshness } = state.profit.range(account, range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
+    if snapshots.iter().any(|day| day.lacks_rates) {
+        warnings.push(Warning::about("fx_missing", "ad_spend"));
+    }
     let page = PageRequest { limit: limit.requested().unwrap_or(days), cursor };
     let below = snapshots.into_iter().filter(|day| cursor.is_none_or(|cursor| cursor_of(day.date) < cursor)).collect();
     let found = Page::cut(below, page.limit, |snapshot: &Snapshot| cursor_of(snapshot.date));
@@ -325,6 +334,7 @@ mod tests {
             date: date!(2026 - 05 - 02),
             components: Components::default(),
             basis: Basis::default(),
+            lacks_rates: false,
             computed_at: datetime!(2026-05-02 0:00 UTC),
         };
         let body = SnapshotBody::new(day, "USD".parse().unwrap(), None, &Texts::of(Locale::ENGLISH));

@@ -45,7 +45,7 @@ struct SegmentBody {
     /// Part of the revenue of all customers; 0 without any.
     #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.61)]
     revenue_share: JsonDecimal,
-    /// Mean expected revenue over the lifetime of a customer; null without customers.
+    /// Mean of the customers' `ltv_estimate`: net revenue expected of the next 52 weeks; null without customers.
     #[schema(value_type = Option<f64>, example = 2100.00)]
     avg_ltv_estimate: Option<JsonDecimal>,
     /// Mean probability that no purchase follows in the next 90 days; null where nobody has bought yet.

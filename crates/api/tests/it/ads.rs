@@ -82,7 +82,8 @@ fn profit() -> MockProfitStore {
     let mut profit = MockProfitStore::new();
     profit.expect_range().returning(|_, range| {
         let components = Components { gross_revenue: dec!(1400), refunds: dec!(50.40), ..Components::default() };
-        let day = Snapshot { date: range.last, components, basis: Basis::default(), computed_at: NOW };
+        let day =
+            Snapshot { date: range.last, components, basis: Basis::default(), lacks_rates: false, computed_at: NOW };
         Ok(dated(JobName::ProfitSnapshots, vec![day]))
     });
     profit

@@ -86,7 +86,7 @@ proptest! {
             day.day -= Duration::days(back);
         }
         let snapshot = |day: &DayTotals| {
-            Snapshot { date: day.day, components: day.components(), basis: day.basis, computed_at: NOW }
+            Snapshot { date: day.day, components: day.components(), basis: day.basis, lacks_rates: false, computed_at: NOW }
         };
         let snapshots: Vec<Snapshot> = days.iter().rev().map(snapshot).collect();
         let mut profit = MockProfitStore::new();
@@ -212,7 +212,13 @@ proptest! {
 #[test]
 fn a_loss_over_negative_net_revenue_has_no_margin() {
     let day = DayTotals { refunds: dec!(100), ad_spend: dec!(50), ..DayTotals::quiet(date!(2026 - 05 - 02)) };
-    let snapshot = Snapshot { date: day.day, components: day.components(), basis: day.basis, computed_at: NOW };
+    let snapshot = Snapshot {
+        date: day.day,
+        components: day.components(),
+        basis: day.basis,
+        lacks_rates: false,
+        computed_at: NOW,
+    };
     let mut profit = MockProfitStore::new();
     profit.expect_range().returning(move |_, _| Ok(dated(JobName::ProfitSnapshots, vec![snapshot])));
     let service = Service::start(State { profit: Arc::new(profit), ..state() });

@@ -198,7 +198,7 @@ fn profit_is_a_file_of_its_window() {
     let mut profit = MockProfitStore::new();
     let range = DayRange { first: date!(2026 - 05 - 01), last: date!(2026 - 05 - 02) };
     profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| {
-        let unknown = Snapshot { basis: Basis::default(), ..day(date!(2026 - 05 - 01), 1000) };
+        let unknown = Snapshot { basis: Basis::default(), lacks_rates: true, ..day(date!(2026 - 05 - 01), 1000) };
         Ok(dated(JobName::ProfitSnapshots, vec![day(date!(2026 - 05 - 02), 1000), unknown]))
     });
     let service = Service::start(State { profit: Arc::new(profit), ..state() });
@@ -208,9 +208,9 @@ fn profit_is_a_file_of_its_window() {
         answer.text(),
         "snapshot_date,gross_revenue,refunds,ad_spend,cogs_estimate,fees_estimate,shipping_estimate,extra_expenses,\
          net_revenue,operational_profit,final_profit,margin_pct,margin_defined,purchase_count,cogs_coverage_pct,estimated,\
-         returned_units,returned_cogs_estimate,returned_fees_estimate\r\n\
-         2026-05-02,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,true,12,87.50,true,2,8.50,0.29\r\n\
-         2026-05-01,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,true,12,,false,0,0.00,0.00\r\n"
+         returned_units,returned_cogs_estimate,returned_fees_estimate,ad_spend_complete\r\n\
+         2026-05-02,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,true,12,87.50,true,2,8.50,0.29,true\r\n\
+         2026-05-01,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,true,12,,false,0,0.00,0.00,false\r\n"
     );
     let freshness: Value = serde_json::from_str(answer.header("x-freshness").unwrap()).unwrap();
     assert_eq!(freshness, shown_freshness("profit_snapshots"));

@@ -584,7 +584,7 @@ pub fn day(date: time::Date, gross: i64) -> Snapshot {
         returned_cogs: dec!(8.5),
         returned_fees: dec!(0.29),
     };
-    Snapshot { date, components, basis, computed_at: NOW }
+    Snapshot { date, components, basis, lacks_rates: false, computed_at: NOW }
 }
 
 #[rstest]
@@ -617,8 +617,8 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
     let mut profit = MockProfitStore::new();
     let range = DayRange { first: date!(2026 - 04 - 30), last: date!(2026 - 05 - 02) };
     profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| {
-        let days =
-            vec![day(date!(2026 - 05 - 02), 1000), day(date!(2026 - 05 - 01), 1000), day(date!(2026 - 04 - 30), 100)];
+        let without_rate = Snapshot { lacks_rates: true, ..day(date!(2026 - 05 - 01), 1000) };
+        let days = vec![day(date!(2026 - 05 - 02), 1000), without_rate, day(date!(2026 - 04 - 30), 100)];
         Ok(dated(JobName::ProfitSnapshots, days))
     });
     let service = Service::start(State { profit: Arc::new(profit), ..state() });
@@ -630,9 +630,11 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
             "fees_estimate": 29.0, "shipping_estimate": 50.0, "extra_expenses": 31.0, "net_revenue": 900.0,
             "operational_profit": 421.0, "final_profit": 270.0, "margin_pct": 30.0, "margin_defined": true,
             "purchase_count": 12, "cogs_coverage_pct": 87.5, "estimated": true, "returned_units": 2,
-            "returned_cogs_estimate": 8.5, "returned_fees_estimate": 0.29
+            "returned_cogs_estimate": 8.5, "returned_fees_estimate": 0.29, "ad_spend_complete": true
         })
     );
+    assert_eq!(body["data"][1]["ad_spend_complete"], false);
+    assert_eq!(body["warnings"], json!([{"code": "fx_missing", "param": "ad_spend"}]));
     let margin = (&body["data"][2]["margin_pct"], &body["data"][2]["margin_defined"]);
     assert_eq!(margin, (&json!(0.0), &json!(false)), "no net revenue, no margin");
     // Σ final = 2 × 269.995 − 630.005 = −90.015 and Σ net = 1800.

@@ -10,8 +10,8 @@ use std::{
 
 use domain::{
     AccountId, StoreError,
-    accounts::{Account, Platform},
-    imports::{AdSource, ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, Target},
+    accounts::Account,
+    imports::{AdSource, ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, ShopSource, Target},
     integrations::Fact,
     shops::{
         AdSpend, Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
@@ -37,7 +37,7 @@ const PRODUCTS: usize = 5_000;
 pub struct Importing {
     pub imports: Arc<dyn ImportStore>,
     pub account: Account,
-    pub source: Platform,
+    pub source: ShopSource,
     /// What does not count here, as it is read where it was sold.
     pub copies: Copies,
     /// What the connection alone says for the account.
@@ -150,10 +150,10 @@ impl Importing {
             for order in orders {
                 self.add_order(order, &mut tally, &mut part);
             }
-            for Voided { external_id } in voided.into_iter().filter(|voided| check_id("", &voided.external_id).is_ok())
-            {
+            let named = |voided: &Voided| check_id("", &voided.external_id).is_ok();
+            for Voided { external_id, is_there } in voided.into_iter().filter(named) {
                 tally.counts.voided += 1;
-                part.add(gone(external_id));
+                part.add(gone(external_id, is_there));
             }
             // The other end only goes away with an error, which is the one that counts.
             if part.documents.len() >= ORDERS && parts.send(part.take()).await.is_err() {
@@ -170,7 +170,7 @@ impl Importing {
         let order_id = order.order.external_id.clone();
         if self.copies.hold(&order) {
             tally.counts.voided += 1;
-            return part.add(gone(order_id));
+            return part.add(gone(order_id, true));
         }
         let is_whole = !order.refund_unknown;
         if !is_whole {
@@ -178,7 +178,7 @@ impl Importing {
             tally.refuse("refund", order_id.clone(), reason.to_owned());
         }
         match documents(order, &self.account.timezone) {
-            Ok(parts) => part.add(ShopDocument { order_id, parts, is_whole }),
+            Ok(parts) => part.add(ShopDocument { order_id, parts, is_whole, is_there: true }),
             Err(reason) => tally.refuse("order", order_id, reason),
         }
     }
@@ -294,8 +294,8 @@ impl Part {
 }
 
 /// An order that does not count.
-const fn gone(order_id: String) -> ShopDocument {
-    ShopDocument { order_id, parts: Vec::new(), is_whole: true }
+const fn gone(order_id: String, is_there: bool) -> ShopDocument {
+    ShopDocument { order_id, parts: Vec::new(), is_whole: true, is_there }
 }
 
 fn one<T: Send + 'static>(part: Vec<T>) -> Rows<T> {

@@ -14,6 +14,7 @@ use domain::{
     IntegrationId, StoreError,
     accounts::{Account, Platform},
     error::Chain,
+    imports::ShopSource,
     integrations::{ErrorCode, Integration, RevokeReason},
     shops::{
         Purpose, ShopError, ShopInfo, ShopReader, Timing, Window,
@@ -371,8 +372,8 @@ impl<'a> Turn<'a> {
         let started_at = self.now();
         let (mut all, mut after) = (Tally::default(), Position::before(started_at - age));
         loop {
-            let (known, source) = (&self.syncer.known_orders, self.integration.provider);
-            let orders = known.orders_after(self.lease.account, source, after, REREAD_AT_ONCE).await?;
+            let known = &self.syncer.known_orders;
+            let orders = known.orders_after(self.lease.account, self.id(), after, REREAD_AT_ONCE).await?;
             let Some(last) = orders.last() else { break };
             after = last.position;
             let ids = orders.into_iter().map(|order| order.external_id).collect();
@@ -423,7 +424,7 @@ impl<'a> Turn<'a> {
         let importing = Importing {
             imports: self.syncer.imports.clone(),
             account: self.account.clone(),
-            source: self.integration.provider,
+            source: ShopSource { platform: self.integration.provider, integration: self.id() },
             copies: self.copies.clone(),
             owner_of: self.integration.owner_of.clone(),
             now: self.now(),

@@ -3,7 +3,7 @@
 use domain::{
     metrics::{Components, Metric, Sums, Unit},
     periods::Change,
-    profit::{DayRange, Snapshot},
+    profit::{Basis, DayRange, Snapshot},
 };
 use rust_decimal::Decimal;
 
@@ -16,6 +16,21 @@ pub fn sums(snapshots: &[Snapshot], range: DayRange) -> Sums {
         components += day.components;
     }
     Sums { components, ..Sums::default() }
+}
+
+/// What the profit of a range rests on that the shop does not tell, or leaves out: a sentence each.
+pub fn lacks(writer: &Writer, snapshots: &[Snapshot], range: DayRange) -> Vec<String> {
+    let (mut basis, mut without_rates) = (Basis::default(), 0_i64);
+    for day in snapshots.iter().filter(|day| (range.first..=range.last).contains(&day.date)) {
+        basis += day.basis;
+        without_rates += i64::from(day.lacks_rates);
+    }
+    let costs = basis.cogs_coverage_pct().filter(|known| *known < Decimal::ONE_HUNDRED);
+    // Rounded down: 99.97 % is not all.
+    let percent = |known: Decimal| writer.percent(known.trunc() / Decimal::ONE_HUNDRED, 0);
+    let costs = costs.map(|known| writer.message("profit-lacks-costs").text("share", percent(known)).say());
+    let rates = (without_rates > 0).then(|| writer.message("profit-lacks-rates").count("days", without_rates).say());
+    costs.into_iter().chain(rates).collect()
 }
 
 /// A figure as it is shown by itself: cents only where they decide.

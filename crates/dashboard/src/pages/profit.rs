@@ -12,7 +12,7 @@ use domain::{
 use time::Date;
 
 use super::{
-    figures::{change, moved, name, shown, sums, told, value},
+    figures::{change, lacks, moved, name, shown, sums, told, value},
     html, query,
     shell::shell,
     window::{Window, comparisons, periods, window},
@@ -87,6 +87,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         window: window(&writer, complete),
         period: periods(&writer, query.window, |window| Query { window, cursor: None, ..query }.address()),
         compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
+        lacks: lacks(&writer, &found.found, source.complete),
         figures: source.figures(),
         way_head: way::head(&source),
         way: way::panel(&source),
@@ -176,7 +177,7 @@ mod tests {
     fn day(date: Date, revenue: Decimal, known: Decimal) -> Snapshot {
         let components = Components { gross_revenue: revenue, cogs_estimate: dec!(40), ..Components::default() };
         let basis = Basis { goods_revenue: revenue, cogs_covered_revenue: known, ..Basis::default() };
-        Snapshot { date, components, basis, computed_at: datetime!(2026-11-22 3:00 UTC) }
+        Snapshot { date, components, basis, lacks_rates: false, computed_at: datetime!(2026-11-22 3:00 UTC) }
     }
 
     fn with<T>(compare: bool, test: impl Fn(&Source<'_>) -> T) -> T {
@@ -208,6 +209,19 @@ mod tests {
         let names: Vec<String> =
             with(false, |source| days::panel(source).items.into_iter().map(|row| row.name).collect());
         assert_eq!(names, ["Sun 22 Nov (so far)", "Sat 21 Nov", "Fri 20 Nov"]);
+    }
+
+    #[test]
+    fn what_profit_rests_on_is_told_beside_it() {
+        let told = |share: Decimal, lacks_rates| {
+            let snapshot = Snapshot { lacks_rates, ..day(date!(2026 - 11 - 21), dec!(100), share) };
+            let all = DayRange { first: snapshot.date, last: snapshot.date };
+            lacks(&writer("en"), &[snapshot], all)
+        };
+        assert_eq!(told(dec!(100), false), Vec::<String>::new());
+        assert!(told(dec!(99.97), false)[0].starts_with("The cost of 99% of the goods sold is known."));
+        let rates = "On 1 day profit leaves out ad spend in a currency without a rate of exchange. Import the rates.";
+        assert_eq!(told(dec!(100), true), [rates]);
     }
 
     #[test]

@@ -68,6 +68,10 @@ fn figures(
     // The days before the next one, and of these the newest.
     let path = format!("/api/v1/profit?days={back}&explain=1&limit=1&cursor={}", cursor_of(shifted(day, 1)));
     let explained = snapshot.map(|snapshot| explain::day(snapshot, assumed)).unwrap_or_default();
+    let mut how = vec![writer.say("how-profit"), writer.say("how-estimates")];
+    if snapshot.is_some_and(|snapshot| snapshot.lacks_rates) {
+        how.push(writer.message("profit-lacks-rates").count("days", 1).say());
+    }
     Panel {
         id: "h-figures",
         title: writer.say("each-figure"),
@@ -75,7 +79,7 @@ fn figures(
         nothing: writer.say("no-snapshot"),
         all: None,
         next: None,
-        foot: foot(writer, freshness, vec![writer.say("how-profit"), writer.say("how-estimates")], &path, false, api),
+        foot: foot(writer, freshness, how, &path, false, api),
     }
 }
 
@@ -158,6 +162,7 @@ mod tests {
             date: date!(2026 - 11 - 20),
             components: Components { gross_revenue: dec!(1530), refunds: dec!(45.9), ..Components::default() },
             basis: Basis { shipping_estimated_orders: 2, ..Basis::default() },
+            lacks_rates: false,
             computed_at: datetime!(2026-11-21 3:00 UTC),
         };
         let assumed = Assumptions {

@@ -16,6 +16,8 @@ pub struct Model {
     pub window: String,
     pub period: Periods,
     pub compare: (String, Vec<Choice>),
+    /// What the figures rest on that is not told.
+    pub lacks: Vec<String>,
     /// What is new since the visit before; none in the first.
     pub news: Option<Since>,
     pub figures_label: String,
@@ -60,6 +62,7 @@ pub fn page(model: &Model) -> Markup {
             }
             @if let Some(news) = &model.news { (since(news)) }
             (choices(&model.figures_label, &model.figures))
+            @for lack in &model.lacks { p.soft { (lack) } }
             (chart(&model.chart))
             div.cols {
                 (panel(&model.stories, |stories| html! { ol.items { @for one in stories { (story(one)) } } }))

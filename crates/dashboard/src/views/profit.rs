@@ -15,6 +15,8 @@ pub struct Model {
     pub window: String,
     pub period: Periods,
     pub compare: (String, Vec<Choice>),
+    /// What the figures rest on that is not told.
+    pub lacks: Vec<String>,
     pub figures: Vec<Fact>,
     pub way_head: Vec<Head>,
     pub way: Panel<Row>,
@@ -34,6 +36,7 @@ pub fn page(model: &Model) -> Markup {
                 }
             }
             (facts(&model.figures))
+            @for lack in &model.lacks { p.soft { (lack) } }
             (panel(&model.way, |items| rows(&model.way_head, items)))
             (panel(&model.days, |items| rows(&model.days_head, items)))
         },

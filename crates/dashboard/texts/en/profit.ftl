@@ -41,3 +41,8 @@ how-estimates = Where the shop states no cost, fee or shipping, the account’s 
 profit-of = Profit { $day_on }
 neighbours = Other days
 each-figure = Each figure, and how it came about
+profit-lacks-costs = The cost of { $share } of the goods sold is known. The rest is estimated, and profit with it: import unit costs to make it exact.
+profit-lacks-rates = On { $days_n ->
+    [one] { $days } day
+   *[other] { $days } days
+} profit leaves out ad spend in a currency without a rate of exchange. Import the rates.

@@ -41,3 +41,8 @@ how-estimates = Donde la tienda no informa un costo, una comisión o un envío, 
 profit-of = Ganancia { $day_on }
 neighbours = Otros días
 each-figure = Cada cifra y de dónde sale
+profit-lacks-costs = Se conoce el costo del { $share } de lo vendido. El resto se estima, y con él la ganancia: importa los costos unitarios para que sea exacta.
+profit-lacks-rates = En { $days_n ->
+    [one] { $days } día
+   *[other] { $days } días
+} la ganancia no incluye gasto publicitario en una moneda sin tipo de cambio. Importa los tipos de cambio.

@@ -41,3 +41,8 @@ how-estimates = Onde a loja não informa um custo, uma taxa ou um frete, usa-se 
 profit-of = Lucro { $day_on }
 neighbours = Outros dias
 each-figure = Cada número e de onde ele vem
+profit-lacks-costs = O custo de { $share } do que foi vendido é conhecido. O resto é estimado, e com ele o lucro: importe os custos unitários para que seja exato.
+profit-lacks-rates = Em { $days_n ->
+    [one] { $days } dia
+   *[other] { $days } dias
+} o lucro não inclui gasto com anúncios em uma moeda sem taxa de câmbio. Importe as taxas.

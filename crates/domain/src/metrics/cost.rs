@@ -99,11 +99,18 @@ pub fn of_day(orders: &[PlatformOrders], goods: &[Goods], assumed: &Assumptions)
     }
 }
 
-/// As stated, else by the rate of the platform's orders that state theirs, else by the account's rate and fixed fee. An
-/// order of nothing costs no fee.
+/// The share of revenue that the orders which state their fees pay, where these are at least half of the revenue: the fee of a
+/// small order says little of the others.
+fn stated_rate(orders: &PlatformOrders) -> Option<Decimal> {
+    let speaks = orders.stated_fees_revenue >= orders.unstated_fees_revenue;
+    quotient(orders.stated_fees, orders.stated_fees_revenue).filter(|_| speaks)
+}
+
+/// As stated, else by the [rate](stated_rate) of the platform's orders that state theirs, else by the account's rate and fixed
+/// fee. An order of nothing costs no fee.
 fn fees(orders: &PlatformOrders, assumed: &Assumptions) -> Decimal {
     let revenue = orders.unstated_fees_revenue;
-    let estimated = match quotient(orders.stated_fees, orders.stated_fees_revenue) {
+    let estimated = match stated_rate(orders) {
         Some(rate) => revenue.saturating_mul(rate),
         None => {
             let fixed = assumed.fee_fixed.saturating_mul(orders.unstated_fees_orders.into());
@@ -119,7 +126,7 @@ fn returned_fees(orders: &PlatformOrders, assumed: &Assumptions) -> Decimal {
     if !orders.returns_fees {
         return Decimal::ZERO;
     }
-    let rate = quotient(orders.stated_fees, orders.stated_fees_revenue).unwrap_or(assumed.fee_rate);
+    let rate = stated_rate(orders).unwrap_or(assumed.fee_rate);
     add(orders.refunded.iter().map(|line| line.goods().revenue)).saturating_mul(rate)
 }
 

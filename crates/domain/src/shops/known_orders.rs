@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
-use crate::{AccountId, StoreError, accounts::Platform};
+use crate::{AccountId, IntegrationId, StoreError, accounts::Platform};
 
 /// A place among an account's orders: by when they were placed, then by when they were first stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +30,11 @@ pub struct KnownOrder {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait KnownOrders: Send + Sync {
-    /// The platform's orders that come after `after`, in their order, at most `limit`.
+    /// The orders that the connection gave and that come after `after`, in their order, at most `limit`.
     async fn orders_after(
         &self,
         account: AccountId,
-        source: Platform,
+        integration: IntegrationId,
         after: Position,
         limit: i64,
     ) -> Result<Vec<KnownOrder>, StoreError>;

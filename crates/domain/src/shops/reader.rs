@@ -86,6 +86,8 @@ pub struct ShopOrder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voided {
     pub external_id: String,
+    /// Whether the platform shows it. One that it does not show never was this shop's, or was deleted.
+    pub is_there: bool,
 }
 
 /// A record that cannot be taken. The others are.

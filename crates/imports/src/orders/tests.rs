@@ -209,6 +209,12 @@ fn priced(prices: &[&str]) -> String {
     format!("order_id;sku;quantity;date;price\n{lines}")
 }
 
+/// The same in orders of their own.
+fn priced_apart(prices: &[&str]) -> String {
+    let lines: String = prices.iter().enumerate().map(|(id, price)| format!("{id};A;1;2026-01-02;{price}\n")).collect();
+    format!("order_id;sku;quantity;date;price\n{lines}")
+}
+
 #[rstest]
 #[case(&["1.234", "12,50", "7"], &["1234", "12.50", "7"])]
 #[case(&["1.234", "1.234,50"], &["1234", "1234.50"])]
@@ -224,7 +230,7 @@ async fn a_decimal_comma_is_found_from_the_whole_sample(#[case] prices: &[&str],
 #[tokio::test]
 async fn where_both_decimal_marks_occur_nothing_is_guessed() {
     let outcome =
-        read_orders(priced(&["12,50", "12.50", "1.234", "1,234"]), file(), order_options(None)).await.unwrap();
+        read_orders(priced_apart(&["12,50", "12.50", "1.234", "1,234"]), file(), order_options(None)).await.unwrap();
     let lines: Vec<_> = outcome.rejects.iter().map(|reject| reject.line).collect();
     assert_eq!((lines, outcome.counts.accepted), (vec![4, 5], 2));
     let said = FileOptions { decimal_comma: true, ..file() };
@@ -333,4 +339,58 @@ async fn a_file_of_another_kind_is_refused_whole(#[case] data: &str, #[case] rea
 async fn utf16_is_named() {
     let failure = read_orders(b"\xFF\xFEa\0".to_vec(), file(), order_options(None)).await.unwrap_err();
     assert!(matches!(&failure, Failure::Usage(text) if text.contains("UTF-16")), "{failure}");
+}
+
+/// What is corrected in the file of refused lines is imported by itself: it must not be a part of an order.
+#[tokio::test]
+async fn an_order_of_which_a_line_is_refused_is_refused_as_a_whole() {
+    let outcome = read(
+        "1,A,MUG,1,2010-12-01,2,,\n\
+         2,A,MUG,1,2010-12-01,2,,\n\
+         2,B,CUP,one,2010-12-01,3,,\n\
+         2,C,POT,1,2010-12-01,4,,\n\
+         3,A,MUG,1,2010-12-01,2,,\n\
+         4,A,MUG,1,2010-12-01,2\n\
+         2,D,PAN,1,2010-12-01,5,,\n",
+    )
+    .await;
+    let orders: Vec<_> = outcome.parts.iter().map(|part| part.external_id.as_str()).collect();
+    assert_eq!(orders, ["1", "3"]);
+    assert_eq!((outcome.counts.lines, outcome.counts.accepted, outcome.counts.rejected), (7, 2, 5));
+    let refused: Vec<_> = outcome
+        .rejects
+        .iter()
+        .map(|reject| (reject.line, reject.reason.as_str(), String::from_utf8(reject.record.clone().unwrap()).unwrap()))
+        .collect();
+    let with = "line 4, of the same order, was refused";
+    let line = |text: &str| text.to_owned();
+    assert_eq!(
+        refused,
+        [
+            (3, with, line("2,A,MUG,1,2010-12-01,2,,")),
+            (4, "quantity is not a number", line("2,B,CUP,one,2010-12-01,3,,")),
+            (5, with, line("2,C,POT,1,2010-12-01,4,,")),
+            (7, "it has 6 columns instead of 8", line("4,A,MUG,1,2010-12-01,2")),
+            (8, with, line("2,D,PAN,1,2010-12-01,5,,")),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn lines_of_a_refused_order_far_above_are_counted() {
+    let outcome = read("1,A,MUG,1,2010-12-01,2,,\n2,A,MUG,1,2010-12-01,2,,\n1,B,CUP,one,2010-12-01,3,,\n").await;
+    assert_eq!(outcome.parts.iter().map(|part| part.external_id.as_str()).collect::<Vec<_>>(), ["2"]);
+    assert_eq!((outcome.counts.accepted, outcome.counts.rejected), (1, 2));
+    let told: Vec<_> = outcome.rejects.iter().map(|reject| (reject.line, reject.reason.as_str())).collect();
+    let above = "with it, 1 more of order 1 above it were refused: import all of them again";
+    assert_eq!(told, [(4, "quantity is not a number"), (4, above)]);
+}
+
+#[rstest]
+#[case("2027-01-01 23:59:00", None)]
+#[case("2027-01-02 00:01:00", Some("date lies in the future"))]
+#[tokio::test]
+async fn nothing_was_sold_in_the_future(#[case] at: &str, #[case] expected: Option<&str>) {
+    let outcome = read(&format!("1,A,MUG,1,{at},2,,\n")).await;
+    assert_eq!(outcome.rejects.first().map(|reject| reject.reason.as_str()), expected);
 }

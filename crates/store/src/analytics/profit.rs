@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Date as SqlDate, Nullable, Numeric, Timestamptz},
+    sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Numeric, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -31,6 +31,7 @@ statement!(
         extra_expenses, purchase_count,
         goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders,
         returned_units, returned_cogs, returned_fees, computed_at,
+        EXISTS (SELECT FROM ad_days WHERE account_id = $1 AND day = snapshot_date AND fx IS NULL) AS lacks_rates,
         (SELECT max(finished_at) FROM job_runs
             WHERE account_id = $1 AND job = 'profit_snapshots' AND finished_at IS NOT NULL) AS as_of,
         (SELECT max(placed_at) FROM orders WHERE account_id = $1) AS newest_order,
@@ -59,6 +60,7 @@ row!(
         returned_cogs: Amount => Numeric,
         returned_fees: Amount => Numeric,
         computed_at: OffsetDateTime => Timestamptz,
+        lacks_rates: bool => Bool,
         /// When the snapshots were computed, and the newest of each source; the same in every row.
         as_of: Option<OffsetDateTime> => Instant,
         newest_order: Option<OffsetDateTime> => Instant,
@@ -88,6 +90,7 @@ impl From<SnapshotRow> for Snapshot {
             returned_cogs,
             returned_fees,
             computed_at,
+            lacks_rates,
             as_of: _,
             newest_order: _,
             newest_refund: _,
@@ -115,6 +118,7 @@ impl From<SnapshotRow> for Snapshot {
                 returned_cogs: returned_cogs.into(),
                 returned_fees: returned_fees.into(),
             },
+            lacks_rates,
             computed_at,
         }
     }

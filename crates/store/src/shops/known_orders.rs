@@ -6,7 +6,7 @@ use diesel::{
     sql_types::{BigInt, Text, Timestamptz},
 };
 use domain::{
-    AccountId, StoreError,
+    AccountId, IntegrationId, StoreError,
     accounts::Platform,
     shops::known_orders::{KnownOrder, KnownOrders, Position},
 };
@@ -21,13 +21,13 @@ use crate::{
 statement!(
     After(
         account: i64 => BigInt,
-        source: &'static str => Text,
+        integration: i64 => BigInt,
         placed_at: OffsetDateTime => Timestamptz,
         number: i64 => BigInt,
         limit: i64 => BigInt,
     ) -> OrderRow = "
     SELECT external_id, placed_at, id FROM orders
-    WHERE account_id = $1 AND source = $2 AND placed_at >= $3 AND (placed_at, id) > ($3, $4)
+    WHERE account_id = $1 AND integration_id = $2 AND placed_at >= $3 AND (placed_at, id) > ($3, $4)
     ORDER BY placed_at, id LIMIT $5"
 );
 
@@ -44,12 +44,12 @@ impl KnownOrders for Store {
     async fn orders_after(
         &self,
         account: AccountId,
-        source: Platform,
+        integration: IntegrationId,
         after: Position,
         limit: i64,
     ) -> Result<Vec<KnownOrder>, StoreError> {
         let Position { placed_at, number } = after;
-        let after = After { account: account.0, source: source.as_str(), placed_at, number, limit };
+        let after = After { account: account.0, integration: integration.0, placed_at, number, limit };
         let rows: Vec<OrderRow> = self.run::<_, Failure>(async |connection| Ok(after.load(connection).await?)).await?;
         let known = |OrderRow { external_id, placed_at, id }| KnownOrder {
             external_id,

@@ -252,7 +252,11 @@ impl ShopReader for FakePlatform {
             let mut answers = self.answers.lock().unwrap();
             answers.asked_for.push(ids.clone());
             let is_there = |id: &String| answers.orders.iter().any(|placed| placed.order.order.external_id == *id);
-            let gone = ids.iter().filter(|id| !is_there(id)).map(|id| Voided { external_id: id.clone() }).collect();
+            let gone = ids
+                .iter()
+                .filter(|id| !is_there(id))
+                .map(|id| Voided { external_id: id.clone(), is_there: false })
+                .collect();
             let asked = |placed: &&Placed| ids.contains(&placed.order.order.external_id);
             (answers.orders.iter().filter(asked).map(|placed| placed.order.clone()).collect(), gone)
         };

@@ -15,8 +15,9 @@ use domain::{
     audit::Entry,
     idempotency::{AnswerStore, IdempotencyError, IdempotencyKey},
     imports::{
-        AdSource, AdSpendRow, AdSpendSummary, Changes, DocumentPart, DocumentSummary, ExpenseRow, ImportError,
-        ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
+        AdSource, AdSpendRow, AdSpendSummary, Changes, DocumentSummary, ExpenseRow, FileDocument, FileSummary,
+        ImportError, ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSource, ShopSummary,
+        StockRow, StockSummary, Target,
     },
     integrations::{BuyerData, Connection, Fact, Integration, IntegrationStore, RevokeReason, Totals},
     page::{Page, PageRequest},
@@ -401,10 +402,11 @@ impl KnownOrders for FakeStore {
     async fn orders_after(
         &self,
         _: AccountId,
-        _: Platform,
+        integration: IntegrationId,
         after: Position,
         limit: i64,
     ) -> Result<Vec<KnownOrder>, StoreError> {
+        assert_eq!(integration, SHOP);
         let database = self.database();
         let known = database.orders.iter().zip(1i64..).filter_map(|((id, document), number)| {
             let placed_at = document.parts.first()?.at;
@@ -425,17 +427,17 @@ impl KnownOrders for FakeStore {
 
 #[async_trait]
 impl ImportStore for FakeStore {
-    async fn documents(&self, _: Target, _: Platform, _: Rows<DocumentPart>) -> Result<DocumentSummary, ImportError> {
+    async fn documents(&self, _: Target, _: Platform, _: Rows<FileDocument>) -> Result<FileSummary, ImportError> {
         unreachable!()
     }
 
     async fn shop_documents(
         &self,
         target: Target,
-        _: Platform,
+        source: ShopSource,
         mut documents: Rows<ShopDocument>,
     ) -> Result<ShopSummary, ImportError> {
-        assert_eq!((target.account, target.dry_run), (ACCOUNT, false));
+        assert_eq!((target.account, source.integration, target.dry_run), (ACCOUNT, SHOP, false));
         let mut orders = Changes::default();
         while let Some(batch) = documents.next().await {
             let mut database = self.database();

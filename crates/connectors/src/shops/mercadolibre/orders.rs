@@ -187,7 +187,7 @@ pub(super) fn by_id(api: Arc<Api>, access: Access, ids: Vec<String>, currency: C
                 for (order, external_id) in read {
                     match order {
                         Found::Order(raw) => found.push(raw),
-                        Found::Absent => absent.voided.push(Voided { external_id }),
+                        Found::Absent => absent.voided.push(Voided { external_id, is_there: false }),
                         Found::Hidden => absent.refused.push(refused(external_id, "it is not shown to the seller")),
                     }
                 }
@@ -245,7 +245,7 @@ async fn batch(api: &Api, access: &Access, raw: &[Box<RawValue>], currency: Curr
         };
         match standing(&order, &access.shop_id, currency) {
             Standing::Sale => sales.push(order),
-            Standing::Void => batch.voided.push(Voided { external_id: order.id.0 }),
+            Standing::Void => batch.voided.push(Voided { external_id: order.id.0, is_there: true }),
             Standing::Refused(reason) => batch.refused.push(refused(order.id.0, reason)),
         }
     }

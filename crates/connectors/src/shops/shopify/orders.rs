@@ -114,7 +114,7 @@ pub(super) fn gone(client: Arc<Client>, access: Access, ids: Vec<String>) -> Sho
             let Reply { data: NodesData { nodes }, .. } = shop.0.run(&shop.1, ORDERS_EXIST, variables).await?;
             let mut batch = OrderBatch { read: nodes.len() as u64, ..OrderBatch::default() };
             for (external_id, _) in paired(numbers, nodes)?.filter(|(_, node)| node.is_none()) {
-                batch.voided.push(Voided { external_id });
+                batch.voided.push(Voided { external_id, is_there: false });
             }
             Ok(batch)
         }
@@ -143,7 +143,7 @@ async fn some(client: &Client, access: &Access, ids: Vec<String>, currency: Curr
     let mut batch = OrderBatch::default();
     let (numbers, others): (Vec<String>, Vec<String>) = ids.into_iter().partition(|id| is_number(id));
     // What is no number was never an order here.
-    batch.voided.extend(others.into_iter().map(|external_id| Voided { external_id }));
+    batch.voided.extend(others.into_iter().map(|external_id| Voided { external_id, is_there: false }));
     if numbers.is_empty() {
         return Ok(batch);
     }
@@ -154,7 +154,7 @@ async fn some(client: &Client, access: &Access, ids: Vec<String>, currency: Curr
             Some(order) => take(client, access, currency, &order, &mut batch).await?,
             None => {
                 batch.absent += 1;
-                batch.voided.push(Voided { external_id });
+                batch.voided.push(Voided { external_id, is_there: false });
             }
         }
     }
@@ -196,7 +196,7 @@ pub(super) fn put(order: OrderWire, currency: Currency, batch: &mut OrderBatch) 
     batch.read += 1;
     match sales::order(order, currency) {
         Mapped::Taken(order) => batch.orders.push(*order),
-        Mapped::Voided => batch.voided.push(Voided { external_id }),
+        Mapped::Voided => batch.voided.push(Voided { external_id, is_there: true }),
         Mapped::Refused(reason) => batch.refused.push(Refused { kind: "order", external_id, reason }),
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn sort(batch: &mut OrderBatch, wire: OrderWire, returned: &[Returned
     let external_id = wire.id.clone().ok().map_or_else(|| "?".to_owned(), |id| id.0);
     match map(wire, returned, currency) {
         Ok(Some(order)) => batch.orders.push(order),
-        Ok(None) => batch.voided.push(Voided { external_id }),
+        Ok(None) => batch.voided.push(Voided { external_id, is_there: true }),
         Err(reason) => batch.refused.push(Refused { kind: "order", external_id, reason }),
     }
 }

@@ -173,7 +173,7 @@ async fn add_order(
 async fn order_by_id(session: Session, id: String, currency: Currency) -> Result<OrderBatch, ShopError> {
     let mut batch = OrderBatch { read: 1, ..OrderBatch::default() };
     if !is_number(&id) {
-        batch.voided.push(Voided { external_id: id });
+        batch.voided.push(Voided { external_id: id, is_there: false });
         return Ok(batch);
     }
     let query = [("fields", ORDER_FIELDS.to_owned()), ("aggregates", "fulfillment_orders".to_owned())];
@@ -184,7 +184,7 @@ async fn order_by_id(session: Session, id: String, currency: Currency) -> Result
         },
         Err(ShopError::NotFound) => {
             batch.absent = 1;
-            batch.voided.push(Voided { external_id: id });
+            batch.voided.push(Voided { external_id: id, is_there: false });
         }
         Err(error) => return Err(error),
     }

@@ -63,6 +63,8 @@ fn fees_are_those_stated_then_those_of_the_platform_then_those_assumed() {
     assert_eq!(fees(&stated), dec!(4.4));
     let both = PlatformOrders { unstated_fees_revenue: dec!(20), unstated_fees_orders: 1, ..stated };
     assert_eq!(fees(&both), dec!(5.4), "4.40, and 5 % of 20");
+    let few = PlatformOrders { stated_fees: dec!(0.33), stated_fees_revenue: dec!(1), ..unstated.clone() };
+    assert_eq!(fees(&few), dec!(2.43), "0.33, and of the others 2.10: 33 % of one order are not theirs");
     let of_nothing = PlatformOrders { stated_fees: dec!(1), ..unstated };
     assert_eq!(fees(&of_nothing), dec!(3.1), "orders of nothing tell no rate");
 }

@@ -2,18 +2,43 @@
 
 use domain::{
     accounts::Platform,
-    imports::{Changes, DocumentPart, DocumentSummary, ImportError, Rows, Target},
+    imports::{Changes, DocumentSummary, FileDocument, FileSummary, ImportError, Rows, Target},
 };
 use futures_util::StreamExt;
 use rust_decimal::Decimal;
 
 use super::{
-    Importer, costs, count,
+    Importer,
+    copy::CopyBuffer,
+    costs, count,
     merge::{self, ORDERS, REFUNDS, Tables},
     refunds,
     session::{MARK_TIMELESS, Scope, Session, Transaction},
     staging::{self, Staging},
 };
+
+#[cfg(test)]
+use super::session::DAYS_TABLE;
+
+/// Orders of which a line was refused.
+const REFUSED_TABLE: &str = "CREATE TEMPORARY TABLE import_refused_orders (order_id text);";
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
+    /// Refunds of an order are those by its identifier and a day.
+    COUNT_REFUSED() -> (order_id: Text, lines: BigInt) = "SELECT refused.order_id, sum(part.lines)::bigint AS lines
+    FROM (SELECT DISTINCT order_id FROM import_refused_orders) refused
+    JOIN import_parts part ON part.external_id = refused.order_id
+        OR (part.kind = 'refund' AND left(part.external_id, -11) = refused.order_id)
+    GROUP BY refused.order_id ORDER BY refused.order_id"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
+    DROP_REFUSED() -> () = "DELETE FROM import_parts part USING import_refused_orders refused
+    WHERE part.external_id = refused.order_id
+        OR (part.kind = 'refund' AND left(part.external_id, -11) = refused.order_id)"
+);
 
 /// The session's tables that documents take.
 pub(super) fn tables() -> String {
@@ -24,26 +49,45 @@ pub(super) async fn import(
     importer: &Importer,
     target: Target,
     source: Platform,
-    mut parts: Rows<DocumentPart>,
-) -> Result<DocumentSummary, ImportError> {
-    let mut session = Session::open(importer, &tables()).await?;
+    mut documents: Rows<FileDocument>,
+) -> Result<FileSummary, ImportError> {
+    let mut session = Session::open(importer, &format!("{}{REFUSED_TABLE}", tables())).await?;
     session.require(target.account).await?;
-    let mut staging = Staging::new();
-    while let Some(batch) = parts.next().await {
-        for part in &batch? {
-            staging.add(part);
+    let (mut staging, mut refused) = (Staging::new(), CopyBuffer::new("import_refused_orders"));
+    let mut any_refused = false;
+    while let Some(batch) = documents.next().await {
+        for document in batch? {
+            match document {
+                FileDocument::Part(part) => {
+                    staging.add(&part);
+                }
+                FileDocument::Refused(order_id) => {
+                    any_refused = true;
+                    refused.row().text(&order_id).end();
+                }
+            }
         }
         staging.send_full(&session).await?;
+        session.send_full(&mut refused).await?;
     }
     staging.send_rest(&session).await?;
+    session.send(&mut refused).await?;
     let merged = session.merge(target, async |transaction, scope| {
-        let summary = merge_all(transaction, scope, source).await?;
+        let refused = if any_refused { drop_refused(transaction).await? } else { vec![] };
+        let documents = merge_all(transaction, scope, source).await?;
         refunds::delete_gathered(transaction, scope).await?;
-        Ok(summary)
+        Ok(FileSummary { documents, refused })
     });
     let (mut summary, days) = merged.await?;
-    summary.days_touched = days;
+    summary.documents.days_touched = days;
     Ok(summary)
+}
+
+/// Forgets the staged parts of orders that were refused. Gives how many lines each had.
+async fn drop_refused(transaction: &Transaction<'_>) -> Result<Vec<(String, i64)>, tokio_postgres::Error> {
+    let refused = transaction.query(COUNT_REFUSED, &[]).await?;
+    transaction.execute(DROP_REFUSED, &[]).await?;
+    refused.iter().map(|row| Ok((row.try_get("order_id")?, row.try_get("lines")?))).collect()
 }
 
 /// Writes what was staged. Refunds that are known twice are gathered, for the caller to delete.

@@ -20,8 +20,8 @@ use async_trait::async_trait;
 use domain::{
     accounts::Platform,
     imports::{
-        AdSource, AdSpendRow, AdSpendSummary, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore,
-        ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
+        AdSource, AdSpendRow, AdSpendSummary, ExpenseRow, FileDocument, FileSummary, ImportError, ImportStore,
+        ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSource, ShopSummary, StockRow, StockSummary, Target,
     },
 };
 
@@ -66,15 +66,15 @@ impl ImportStore for Importer {
         &self,
         target: Target,
         source: Platform,
-        parts: Rows<DocumentPart>,
-    ) -> Result<DocumentSummary, ImportError> {
-        documents::import(self, target, source, parts).await
+        documents: Rows<FileDocument>,
+    ) -> Result<FileSummary, ImportError> {
+        documents::import(self, target, source, documents).await
     }
 
     async fn shop_documents(
         &self,
         target: Target,
-        source: Platform,
+        source: ShopSource,
         documents: Rows<ShopDocument>,
     ) -> Result<ShopSummary, ImportError> {
         shop_documents::import(self, target, source, documents).await

@@ -1,9 +1,6 @@
 //! Orders of a connected shop: documents as a file has them, and what the shop says is gone.
 
-use domain::{
-    accounts::Platform,
-    imports::{ImportError, Rows, ShopDocument, ShopSummary, Target},
-};
+use domain::imports::{ImportError, Rows, ShopDocument, ShopSource, ShopSummary, Target};
 use futures_util::StreamExt;
 
 use super::{
@@ -19,7 +16,8 @@ use super::{costs, merge, session::DAYS_TABLE, staging};
 
 /// Orders are numbered as they come. What is gone of them: its identifier here, and its day.
 const TABLES: &str = "
-    CREATE TEMPORARY TABLE import_shop_orders (no bigint, order_id text, is_voided boolean, is_whole boolean);
+    CREATE TEMPORARY TABLE import_shop_orders (no bigint, order_id text, is_voided boolean, is_whole boolean,
+        is_there boolean);
     CREATE TEMPORARY TABLE import_shop_parts (part bigint, shop_order bigint);
     CREATE TEMPORARY TABLE import_gone_orders (id bigint, at timestamptz);";
 
@@ -37,6 +35,21 @@ session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
     DROP_OLDER_ORDERS() -> () = "DELETE FROM import_shop_orders older USING import_shop_orders newer
     WHERE newer.order_id = older.order_id AND newer.no > older.no"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
+    /// What a file or another shop brought is not gone because this shop does not know it.
+    KEEP_OTHERS(account: BigInt, source: Text, integration: BigInt) -> () = "DELETE FROM import_shop_orders came
+    WHERE NOT came.is_there AND NOT EXISTS (SELECT FROM orders WHERE orders.account_id = $1 AND orders.source = $2
+        AND orders.external_id = came.order_id AND orders.integration_id = $3)"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
+    /// Orders that a file brought before are the connection's from now on.
+    MARK_ORDERS(account: BigInt, integration: BigInt) -> () = "UPDATE orders SET integration_id = $2 FROM import_orders came
+    WHERE orders.account_id = $1 AND orders.id = came.id AND orders.integration_id IS DISTINCT FROM $2"
 );
 
 session_statement!(
@@ -78,7 +91,7 @@ session_statement!(
 pub(super) async fn import(
     importer: &Importer,
     target: Target,
-    source: Platform,
+    source: ShopSource,
     mut rows: Rows<ShopDocument>,
 ) -> Result<ShopSummary, ImportError> {
     let mut session = Session::open(importer, &format!("{}{TABLES}", documents::tables())).await?;
@@ -122,9 +135,16 @@ impl Staged {
     }
 
     fn add(&mut self, document: &ShopDocument) {
-        let ShopDocument { order_id, parts, is_whole } = document;
+        let ShopDocument { order_id, parts, is_whole, is_there } = document;
         self.order_no += 1;
-        self.orders.row().plain(self.order_no).text(order_id).plain(parts.is_empty()).plain(is_whole).end();
+        self.orders
+            .row()
+            .plain(self.order_no)
+            .text(order_id)
+            .plain(parts.is_empty())
+            .plain(is_whole)
+            .plain(is_there)
+            .end();
         for part in parts {
             let part = self.documents.add(part);
             self.parts.row().plain(part).plain(self.order_no).end();
@@ -135,13 +155,15 @@ impl Staged {
 async fn merge_all(
     transaction: &Transaction<'_>,
     scope: &Scope,
-    source: Platform,
+    ShopSource { platform, integration }: ShopSource,
 ) -> Result<ShopSummary, tokio_postgres::Error> {
     transaction.batch_execute("ANALYZE import_shop_orders; ANALYZE import_shop_parts").await?;
     transaction.execute(DROP_OLDER_PARTS, &[]).await?;
     transaction.execute(DROP_OLDER_ORDERS, &[]).await?;
-    let documents = documents::merge_all(transaction, scope, source).await?;
-    let (account, source) = (scope.account, source.as_str());
+    let documents = documents::merge_all(transaction, scope, platform).await?;
+    let (account, source) = (scope.account, platform.as_str());
+    transaction.execute(MARK_ORDERS, &[&account, &integration.0]).await?;
+    transaction.execute(KEEP_OTHERS, &[&account, &source, &integration.0]).await?;
     transaction.execute(GATHER_GONE_REFUNDS, &[&account, &source]).await?;
     transaction.execute(GATHER_GONE_ORDERS, &[&account, &source]).await?;
     let refunds_removed = refunds::delete_gathered(transaction, scope).await?;

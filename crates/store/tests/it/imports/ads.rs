@@ -4,7 +4,7 @@ use domain::{
     ads::{AdListError, AdPlatform, AdRow, AdStore, Coverage, Format, Group, Level, Overview, Query, Status, Sums},
     imports::{AdAccount, AdDetail, AdNames, AdSource, AdSpendRow, Changes, ImportStore, RateRow},
     page::PageRequest,
-    profit::DayRange,
+    profit::{DayRange, ProfitStore},
 };
 use futures_util::TryStreamExt;
 use rust_decimal::{Decimal, dec};
@@ -207,6 +207,17 @@ async fn money_without_a_rate_is_unknown_until_there_is_one() {
     assert_eq!((overview.totals.spend, overview.totals.clicks, overview.lacks_rates), (Some(dec!(3)), Some(40), true));
     assert_eq!(shop.texts(SPEND).await, ["2026-04-01 meta_ads b 3"]);
 
+    let snapshot =
+        "INSERT INTO profit_snapshots (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
+            fees_estimate, shipping_estimate, extra_expenses, purchase_count, computed_at)
+        SELECT $1, day, 0, 0, 0, 0, 0, 0, 0, 0, now() FROM unnest(ARRAY['2026-04-01', '2026-04-02']::date[]) day";
+    shop.client.execute(snapshot, &[&shop.account.0]).await.unwrap();
+    let lack_rates = async || -> Vec<bool> {
+        let days = ProfitStore::range(&store, shop.account, QUERY.range).await.unwrap();
+        days.found.iter().map(|day| day.lacks_rates).collect()
+    };
+    assert_eq!(lack_rates().await, [false, true], "profit of the 1st is without the euros");
+
     let rate = |day, rate| RateRow { day, currency: "EUR".parse().unwrap(), rate };
     let rates = async |given: Vec<RateRow>| shop.importer.rates(shop.target(), rows(given)).await.unwrap();
     assert_eq!(rates(vec![rate(date!(2026 - 03 - 24), dec!(9))]).await.days_touched, 0, "eight days before");
@@ -220,6 +231,7 @@ async fn money_without_a_rate_is_unknown_until_there_is_one() {
     let overview = store.overview(shop.account, QUERY).await.unwrap();
     assert_eq!((overview.totals.spend, overview.totals.revenue), (Some(dec!(63)), Some(dec!(210))));
     assert!(!overview.lacks_rates);
+    assert_eq!(lack_rates().await, [false, false]);
     // What comes in later is converted at once.
     import(&shop, vec![euro("x"), euro("y")]).await;
     assert_eq!(shop.texts(SPEND).await[0], "2026-04-01 meta_ads a 120");

@@ -1,11 +1,13 @@
 //! Orders and refunds.
 
-use domain::imports::{BrokenSource, Buyer, Changes, DocumentPart, ImportError, ImportStore, Line, Target};
+use domain::imports::{
+    BrokenSource, Buyer, Changes, DocumentPart, FileDocument, FileSummary, ImportError, ImportStore, Line, Target,
+};
 use domain::{AccountId, accounts::Platform};
 use futures_util::{StreamExt, stream};
 use time::macros::datetime;
 
-use super::fixture::{NOW, Shop, decimal, line, order, refund, rows};
+use super::fixture::{NOW, Shop, decimal, documents, line, order, refund, rows};
 
 /// Three orders and a refund over three local days; one order comes in two parts, one has the same line twice.
 fn shop() -> Vec<DocumentPart> {
@@ -213,8 +215,11 @@ async fn fees_shipping_and_unit_costs_are_kept() {
 async fn a_source_that_breaks_leaves_nothing() {
     let shop_ = Shop::open().await;
     let before = shop_.image().await;
-    let broken =
-        stream::iter([Ok(shop()), Err(BrokenSource("line 9: the file ends in the middle".to_owned()))]).boxed();
+    let broken = stream::iter([
+        Ok(shop().into_iter().map(FileDocument::from).collect()),
+        Err(BrokenSource("line 9: the file ends in the middle".to_owned())),
+    ])
+    .boxed();
     let error = shop_.try_import(broken).await.unwrap_err();
     assert!(matches!(error, ImportError::Source(_)), "{error}");
     assert_eq!(shop_.image().await, before);
@@ -229,7 +234,7 @@ async fn an_import_that_is_killed_before_the_merge_leaves_nothing_and_can_run_ag
     let client = shop_.database.client().await.unwrap();
     // Enough lines to be sent before the end of the stream.
     let large = order("large", datetime!(2026-03-02 15:00 UTC), "", vec![line("A", 1, "1"); 100_000]);
-    let killed = stream::iter([Ok(vec![large])])
+    let killed = stream::iter([Ok(vec![large.into()])])
         .chain(stream::once(async move {
             // Other tests' sessions are in the same view.
             let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -256,12 +261,35 @@ async fn imports_of_one_account_run_one_after_the_other() {
     assert_eq!(shop_.one::<i64>("SELECT count(*) FROM customers WHERE account_id = $1").await, 2);
 }
 
+/// A file that says a line of an order wrongly says too little of it: neither is the rest of it stored, nor does it replace what
+/// is there.
+#[tokio::test]
+async fn nothing_is_taken_of_an_order_of_which_a_line_was_refused() {
+    let shop_ = Shop::open().await;
+    let at = datetime!(2026-03-02 15:00 UTC);
+    let sold = |id: &str, units| FileDocument::from(order(id, at, "ana", vec![line("MUG", units, "10")]));
+    let back = |id: &str| FileDocument::from(refund(id, at, "ana", vec![line("MUG", 1, "10")]));
+    let refused = |id: &str| FileDocument::Refused(id.to_owned());
+    shop_.try_import(rows(vec![sold("1", 3)])).await.unwrap();
+    let before = shop_.image().await;
+    let parts =
+        vec![sold("1", 1), sold("2", 1), refused("2"), sold("2", 4), back("2/2026-03-02"), refused("1"), refused("9")];
+    let FileSummary { documents, refused } = shop_.try_import(rows(parts)).await.unwrap();
+    assert_eq!(
+        (documents.orders, documents.refunds, documents.days_touched),
+        (Changes::default(), Changes::default(), 0)
+    );
+    assert_eq!(refused, [("1".to_owned(), 1), ("2".to_owned(), 3)]);
+    let orders = "SELECT external_id || ' ' || units FROM orders WHERE account_id = $1";
+    assert_eq!((shop_.texts(orders).await, shop_.image().await), (vec!["1 3".to_owned()], before));
+}
+
 #[tokio::test]
 async fn a_dry_run_counts_and_keeps_nothing() {
     let shop_ = Shop::open().await;
     let before = shop_.image().await;
     let target = Target { dry_run: true, ..shop_.target() };
-    let summary = shop_.importer.documents(target, Platform::Shopify, rows(shop())).await.unwrap();
+    let summary = shop_.importer.documents(target, Platform::Shopify, documents(shop())).await.unwrap().documents;
     assert_eq!((summary.orders.new, summary.lines_written, summary.days_touched), (3, 6, 4));
     assert_eq!(shop_.image().await, before);
 }
@@ -272,13 +300,14 @@ async fn accounts_and_platforms_do_not_mix_and_an_unknown_account_is_refused() {
     shop_.import(shop()).await;
     let before = shop_.image().await;
     let other = Target { account: shop_.other, ..shop_.target() };
-    let summary = shop_.importer.documents(other, Platform::Shopify, rows(shop())).await.unwrap();
+    let summary = shop_.importer.documents(other, Platform::Shopify, documents(shop())).await.unwrap().documents;
     assert_eq!(summary.orders.new, 3);
     assert_eq!(shop_.image().await, before);
-    let summary = shop_.importer.documents(shop_.target(), Platform::Tiendanube, rows(shop())).await.unwrap();
+    let summary =
+        shop_.importer.documents(shop_.target(), Platform::Tiendanube, documents(shop())).await.unwrap().documents;
     assert_eq!((summary.orders.new, summary.new_customers, summary.new_products), (3, 2, 0));
     let nobody = Target { account: AccountId(999_999), now: NOW, dry_run: false };
-    let error = shop_.importer.documents(nobody, Platform::Shopify, rows(shop())).await.unwrap_err();
+    let error = shop_.importer.documents(nobody, Platform::Shopify, documents(shop())).await.unwrap_err();
     assert!(matches!(error, ImportError::UnknownAccount), "{error}");
 }
 

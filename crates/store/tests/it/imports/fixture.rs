@@ -4,7 +4,8 @@ use domain::{
     AccountId, UserId,
     accounts::{AccountStore, NewUser, Plan, Platform},
     imports::{
-        BrokenSource, Buyer, DocumentKind, DocumentPart, DocumentSummary, ImportError, ImportStore, Line, Rows, Target,
+        BrokenSource, Buyer, DocumentKind, DocumentPart, DocumentSummary, FileDocument, FileSummary, ImportError,
+        ImportStore, Line, Rows, Target,
     },
 };
 use futures_util::{StreamExt, stream};
@@ -54,10 +55,10 @@ impl Shop {
     }
 
     pub async fn import(&self, parts: Vec<DocumentPart>) -> DocumentSummary {
-        self.importer.documents(self.target(), Platform::Shopify, rows(parts)).await.unwrap()
+        self.importer.documents(self.target(), Platform::Shopify, documents(parts)).await.unwrap().documents
     }
 
-    pub async fn try_import(&self, parts: Rows<DocumentPart>) -> Result<DocumentSummary, ImportError> {
+    pub async fn try_import(&self, parts: Rows<FileDocument>) -> Result<FileSummary, ImportError> {
         self.importer.documents(self.target(), Platform::Shopify, parts).await
     }
 
@@ -116,6 +117,10 @@ impl Shop {
 pub fn rows<T: Clone + Send + 'static>(rows: Vec<T>) -> Rows<T> {
     let batches: Vec<Result<Vec<T>, BrokenSource>> = rows.chunks(2).map(|batch| Ok(batch.to_vec())).collect();
     stream::iter(batches).boxed()
+}
+
+pub fn documents(parts: Vec<DocumentPart>) -> Rows<FileDocument> {
+    rows(parts.into_iter().map(FileDocument::from).collect())
 }
 
 pub fn decimal(text: &str) -> Decimal {

@@ -1,9 +1,10 @@
 //! Orders of a connected shop: what it no longer names is gone, and the days' sums with it.
 
 use domain::{
+    IntegrationId,
     accounts::Platform,
     daily::DailyStore,
-    imports::{Changes, DocumentPart, ImportStore, ShopDocument, ShopSummary, refund_id},
+    imports::{Changes, DocumentPart, ImportStore, ShopDocument, ShopSource, ShopSummary, refund_id},
     profit::DayRange,
 };
 use rust_decimal::{Decimal, dec};
@@ -14,6 +15,7 @@ use time::{
 
 use super::fixture::{NOW, Shop, line, order, refund, rows};
 
+const SHOPIFY: ShopSource = ShopSource { platform: Platform::Shopify, integration: IntegrationId(1) };
 const SOLD: OffsetDateTime = datetime!(2026-03-02 15:00 UTC);
 
 fn sold(id: &str) -> DocumentPart {
@@ -27,11 +29,11 @@ fn back(id: &str, day: u8) -> DocumentPart {
 }
 
 fn whole(id: &str, parts: Vec<DocumentPart>) -> ShopDocument {
-    ShopDocument { order_id: id.into(), parts, is_whole: true }
+    ShopDocument { order_id: id.into(), parts, is_whole: true, is_there: true }
 }
 
 async fn import(shop: &Shop, documents: Vec<ShopDocument>) -> ShopSummary {
-    shop.importer.shop_documents(shop.target(), Platform::Shopify, rows(documents)).await.unwrap()
+    shop.importer.shop_documents(shop.target(), SHOPIFY, rows(documents)).await.unwrap()
 }
 
 /// The refunds that there are, and the lines that belong to none.
@@ -84,8 +86,8 @@ async fn an_order_that_does_not_count_is_removed_with_its_refunds() {
     let shop = Shop::open().await;
     import(&shop, vec![whole("7", vec![sold("7"), back("7", 4)]), whole("8", vec![sold("8")])]).await;
     assert_eq!(days(&shop).await, [(2, dec!(60), dec!(0)), (4, dec!(0), dec!(10))]);
-    let voided = ShopDocument { order_id: "7".into(), parts: vec![], is_whole: false };
-    let unknown = ShopDocument { order_id: "9".into(), parts: vec![], is_whole: true };
+    let voided = ShopDocument { order_id: "7".into(), parts: vec![], is_whole: false, is_there: true };
+    let unknown = ShopDocument { order_id: "9".into(), parts: vec![], is_whole: true, is_there: true };
     let summary = import(&shop, vec![voided, unknown]).await;
     assert_eq!((summary.orders_removed, summary.refunds_removed, summary.documents.days_touched), (1, 1, 2));
     assert_eq!(refunds(&shop).await, Vec::<String>::new());
@@ -106,13 +108,34 @@ async fn the_same_order_by_file_and_by_sync_is_one_order() {
     // A refund with a number of its own names no order.
     assert_eq!(refunds(&shop).await, ["7/2026-03-04", "R1"]);
     // What the platform does not know of its refunds takes none away.
-    let known_in_part = ShopDocument { order_id: "7".into(), parts: vec![sold("7")], is_whole: false };
+    let known_in_part = ShopDocument { order_id: "7".into(), parts: vec![sold("7")], is_whole: false, is_there: true };
     assert_eq!(import(&shop, vec![known_in_part]).await.refunds_removed, 0);
     // Another platform's order of the same number is another order.
+    let tiendanube = ShopSource { platform: Platform::Tiendanube, ..SHOPIFY };
     let other = vec![whole("7", vec![])];
-    let summary = shop.importer.shop_documents(shop.target(), Platform::Tiendanube, rows(other)).await.unwrap();
+    let summary = shop.importer.shop_documents(shop.target(), tiendanube, rows(other)).await.unwrap();
     assert_eq!((summary.orders_removed, summary.refunds_removed), (0, 0));
     assert_eq!(refunds(&shop).await, ["7/2026-03-04", "R1"]);
+}
+
+/// A shop that is connected again, or another one of the same platform, does not know what a file or the first one brought.
+#[tokio::test]
+async fn an_order_that_the_shop_does_not_have_is_removed_only_if_it_came_from_there() {
+    let shop = Shop::open().await;
+    let absent = |id: &str| ShopDocument { is_there: false, ..whole(id, vec![]) };
+    let all = || rows(["1", "2", "3", "4"].map(absent).to_vec());
+    shop.import(vec![sold("1"), back("1", 4), sold("2"), sold("3")]).await;
+    import(&shop, vec![whole("2", vec![sold("2"), back("2", 4)]), whole("4", vec![sold("4")])]).await;
+    let again = ShopSource { integration: IntegrationId(2), ..SHOPIFY };
+    let summary = shop.importer.shop_documents(shop.target(), again, all()).await.unwrap();
+    assert_eq!((summary.orders_removed, summary.refunds_removed, summary.documents.days_touched), (0, 0, 0));
+    let summary = shop.importer.shop_documents(shop.target(), SHOPIFY, all()).await.unwrap();
+    assert_eq!((summary.orders_removed, summary.refunds_removed), (2, 1));
+    let left = "SELECT external_id FROM orders WHERE account_id = $1 ORDER BY external_id";
+    assert_eq!(shop.texts(left).await, ["1", "3"]);
+    assert_eq!(refunds(&shop).await, ["1/2026-03-04"]);
+    // What the shop has and does not count is not counted here either.
+    assert_eq!(import(&shop, vec![whole("1", vec![])]).await.orders_removed, 1);
 }
 
 #[tokio::test]
@@ -142,14 +165,14 @@ async fn another_account_keeps_its_orders_and_a_dry_run_removes_nothing() {
     for account in [shop.account, shop.other] {
         let target = domain::imports::Target { account, ..shop.target() };
         let documents = rows(vec![whole("7", vec![sold("7"), back("7", 4)])]);
-        shop.importer.shop_documents(target, Platform::Shopify, documents).await.unwrap();
+        shop.importer.shop_documents(target, SHOPIFY, documents).await.unwrap();
     }
     let dry = domain::imports::Target { dry_run: true, ..shop.target() };
     let voided = || rows(vec![whole("7", vec![])]);
-    let summary = shop.importer.shop_documents(dry, Platform::Shopify, voided()).await.unwrap();
+    let summary = shop.importer.shop_documents(dry, SHOPIFY, voided()).await.unwrap();
     assert_eq!((summary.orders_removed, summary.refunds_removed), (1, 1));
     assert_eq!(refunds(&shop).await, ["7/2026-03-04"]);
-    shop.importer.shop_documents(shop.target(), Platform::Shopify, voided()).await.unwrap();
+    shop.importer.shop_documents(shop.target(), SHOPIFY, voided()).await.unwrap();
     assert_eq!(refunds(&shop).await, Vec::<String>::new());
     let theirs: i64 = shop.client.query_one("SELECT count(*) FROM orders", &[]).await.unwrap().get(0);
     assert_eq!(theirs, 1);

@@ -68,7 +68,10 @@ fn documents() -> Vec<DocumentPart> {
 async fn import(db: &Database, account: AccountId, parts: Vec<DocumentPart>) {
     let importer = Importer::new(db.connect());
     let target = Target { account, now: NOW, dry_run: false };
-    importer.documents(target, Platform::Shopify, stream::iter([Ok(parts)]).boxed()).await.unwrap();
+    importer
+        .documents(target, Platform::Shopify, stream::iter([Ok(parts.into_iter().map(Into::into).collect())]).boxed())
+        .await
+        .unwrap();
 }
 
 async fn connected(db: &Database) -> (AccountId, IntegrationId) {

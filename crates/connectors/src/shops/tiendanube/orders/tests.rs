@@ -130,7 +130,7 @@ fn what_was_not_paid_does_not_count(#[case] status: &str) {
     for cancelled_at in [json!(null), json!("2026-11-05T09:00:00+0000")] {
         let batch =
             sorted(&with(json!({"payment_status": status, "cancelled_at": cancelled_at, "currency": "ARS"})), &[]);
-        assert_eq!(batch.voided, [Voided { external_id: "450789469".into() }]);
+        assert_eq!(batch.voided, [Voided { external_id: "450789469".into(), is_there: true }]);
         assert!(batch.orders.is_empty() && batch.refused.is_empty());
     }
 }

@@ -1,0 +1,1 @@
+DROP INDEX ad_days_without_rate;
