@@ -128,8 +128,11 @@ impl LogIn {
             }
             return Ok(Answer::Wrong);
         }
-        // That of the network goes on: else somebody's own account would reset it.
-        self.throttles.clear(counters.get(..1).unwrap_or_default()).await?;
+        // That of the network goes on without this try: else somebody's own account would reset it.
+        if let Some((of_person, of_network)) = counters.split_first() {
+            self.throttles.clear(std::slice::from_ref(of_person)).await?;
+            self.throttles.give_back(of_network).await?;
+        }
         let Some(known) = known else { return Ok(Answer::Wrong) };
         if known.has_second_factor {
             let token = (self.token)();

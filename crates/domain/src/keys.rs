@@ -13,6 +13,7 @@ use crate::{
     AccountId, KeyId, StoreError, UserId,
     accounts::{Mode, Profile},
     audit::Entry,
+    mail::Outgoing,
 };
 
 const RANDOM_CHARS: usize = 32;
@@ -194,6 +195,8 @@ pub struct NewKey {
     pub expires_at: Option<OffsetDateTime>,
     /// For the audit log, which says who makes it.
     pub note: Option<Entry>,
+    /// Tells the person who makes it.
+    pub notice: Option<Outgoing>,
 }
 
 /// A key that takes the place of another, with its name and scopes.
@@ -207,6 +210,8 @@ pub struct Successor {
     pub overlap_until: OffsetDateTime,
     /// For the audit log, which says who makes it.
     pub note: Option<Entry>,
+    /// Tells the person who makes it.
+    pub notice: Option<Outgoing>,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

@@ -54,6 +54,8 @@ text_enum!(
         SecondFactorAdded = "second_factor_added",
         SecondFactorRemoved = "second_factor_removed",
         RecoveryCodeUsed = "recovery_code_used",
+        KeyMade = "key_made",
+        ErasureRequested = "erasure_requested",
     }
 );
 

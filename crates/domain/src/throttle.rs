@@ -131,6 +131,8 @@ pub trait ThrottleStore: Send + Sync {
     /// Counts a try under every counter, unless one of them has it wait: that is then the answer, and nothing is counted. Of
     /// tries that come at once each sees those before it.
     async fn count(&self, counters: &[Counter], now: OffsetDateTime) -> Result<Tally, StoreError>;
+    /// Takes one try back: it turned out to be right.
+    async fn give_back(&self, counters: &[Counter]) -> Result<(), StoreError>;
     /// Forgets what was counted.
     async fn clear(&self, counters: &[Counter]) -> Result<(), StoreError>;
 }

@@ -4,7 +4,7 @@ pub(crate) mod audit;
 mod credentials;
 mod links;
 mod mail_links;
-mod mails;
+pub(crate) mod mails;
 mod second_factors;
 mod sessions;
 mod throttles;

@@ -181,6 +181,10 @@ async fn an_account_that_is_deleted_leaves_nothing_and_the_other_as_it_was() {
     let wrong = owner.post("/settings/delete", "name=Another").await;
     assert!(wrong.status == 400 && wrong.text.contains("not the name of the shop"), "{}", wrong.text);
     assert_eq!(owner.post("/settings/delete", &meant).await.status, 200);
+    let told = "SELECT count(*) FROM mails WHERE facts ->> 'what' = 'erasure_requested' AND recipient IN (
+        SELECT email FROM people JOIN memberships ON person_id = people.id
+        JOIN accounts a ON a.user_id = memberships.user_id WHERE a.id = $1)";
+    assert_eq!(dashboard.sql.query_one(told, &[&demo]).await.unwrap().get::<_, i64>(0), 1);
     // Keys and log-ins end at once.
     assert!(!owner.is_in().await && stranger.is_in().await);
     while dashboard.service.process.get("/api/v1/me", &key).await.status() != 401 {

@@ -47,6 +47,8 @@ async fn a_new_key_is_shown_once_and_opens_what_it_was_made_for() {
     }
     let lasts = "SELECT expires_at - created_at = interval '90 days' AND last_used_at IS NOT NULL FROM api_keys";
     assert!(dashboard.sql.query_one(lasts, &[]).await.unwrap().get::<_, bool>(0));
+    let told = "SELECT facts ->> 'what' FROM mails";
+    assert_eq!(dashboard.sql.query_one(told, &[]).await.unwrap().get::<_, String>(0), "key_made");
 }
 
 #[tokio::test]

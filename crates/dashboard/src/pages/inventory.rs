@@ -130,7 +130,7 @@ fn items(writer: &Writer, query: &Query, listing: &Listing, api: &Url) -> Panel<
     let next = listing.page.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query.clone() }.address());
     let how = vec![writer.say("how-stockouts"), writer.say("how-states")];
     let nothing = match (listing.summary.total, &query.text) {
-        (0, _) => "no-products",
+        (0, _) => "stock-unknown",
         (_, Some(_)) => "found-none",
         (_, None) => "stock-none",
     };

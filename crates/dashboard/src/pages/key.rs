@@ -4,10 +4,12 @@ use actix_web::{
     HttpRequest, HttpResponse,
     web::{Data, Form},
 };
+use app::second_factor::told;
 use domain::{
     KeyId,
     audit::Action,
     keys::{DEFAULT_LIFETIME, DEFAULT_OVERLAP, KeyRecord, MAX_OVERLAP, Successor},
+    mail::Notice,
 };
 use serde::Deserialize;
 use time::Duration;
@@ -71,6 +73,7 @@ pub async fn rotate(
         expires_at: fields.ends.at(&writer),
         overlap_until: writer.now + Duration::hours(overlap),
         note: Some(viewer.note(Action::KeyRotated)),
+        notice: told(viewer.session(), Notice::KeyMade),
     };
     let record = state.keys.rotate(viewer.account(), id, successor).await?.ok_or(PageError::NotFound)?;
     let once = once(&writer, &key, &record, &state.settings.api_url);

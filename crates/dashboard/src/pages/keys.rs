@@ -5,10 +5,12 @@ use actix_web::{
     http::StatusCode,
     web::{Data, Form},
 };
+use app::second_factor::told;
 use domain::{
     accounts::Mode,
     audit::Action,
     keys::{ApiKey, DEFAULT_LIFETIME, KeyRecord, MAX_NAME_CHARS, NewKey, Scope},
+    mail::Notice,
     page::Page,
     people::Act,
     text,
@@ -162,6 +164,7 @@ pub async fn create(
         created_at: writer.now,
         expires_at: fields.ends.at(&writer),
         note: Some(note),
+        notice: told(viewer.session(), Notice::KeyMade),
     };
     let record = state.keys.create(made).await?;
     let once = Some(once(&writer, &key, &record, &state.settings.api_url));

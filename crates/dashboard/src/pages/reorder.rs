@@ -76,8 +76,16 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let query = Query::of(&request)?;
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let listing = state.reorder.list(viewer.account(), Some(query.status), page).await?;
+    let one = PageRequest { limit: 1, cursor: None };
+    let knows_stock = state.inventory.list(viewer.account(), None, one).await?.summary.total > 0;
     let title = writer.say("reorder");
-    let source = Source { writer: &writer, query, may_decide: viewer.may(Act::Change), api: &state.settings.api_url };
+    let source = Source {
+        writer: &writer,
+        query,
+        may_decide: viewer.may(Act::Change),
+        knows_stock,
+        api: &state.settings.api_url,
+    };
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Reorder, title.clone()).await?,
         title,
@@ -117,6 +125,8 @@ struct Source<'a> {
     writer: &'a Writer,
     query: Query,
     may_decide: bool,
+    /// Whether anything could be suggested.
+    knows_stock: bool,
     api: &'a Url,
 }
 
@@ -153,7 +163,10 @@ impl Source<'_> {
             id: "h-reorder",
             title: writer.say(&format!("reorder-{}-title", query.status)),
             items: by_urgency(&listing.page.items).into_iter().map(|suggestion| self.item(suggestion)).collect(),
-            nothing: writer.say(&format!("reorder-{}-none", query.status)),
+            nothing: match query.status {
+                Status::Pending if !self.knows_stock => writer.say("stock-unknown"),
+                status => writer.say(&format!("reorder-{status}-none")),
+            },
             all: None,
             next: panel::next(writer, next.map(Query::address)),
             foot: panel::foot(
@@ -274,17 +287,25 @@ mod tests {
         }
     }
 
-    fn item(unit_contribution: Option<f64>, status: Status, may_decide: bool) -> Item {
-        let suggestion = suggestion(unit_contribution, status);
+    fn panel(items: Vec<Suggestion>, status: Status, may_decide: bool, knows_stock: bool) -> Panel<Item> {
         let (writer, api) = (writer("es-AR"), Url::parse("http://localhost").unwrap());
         let listing = Listing {
-            page: Page { items: vec![suggestion], next_cursor: None },
+            page: Page { items, next_cursor: None },
             freshness: Freshness { job: JobName::SmartReorder, as_of: None, sources: vec![] },
         };
-        Source { writer: &writer, query: Query::of_status(status), may_decide, api: &api }
-            .panel(&listing)
-            .items
-            .remove(0)
+        Source { writer: &writer, query: Query::of_status(status), may_decide, knows_stock, api: &api }.panel(&listing)
+    }
+
+    fn item(unit_contribution: Option<f64>, status: Status, may_decide: bool) -> Item {
+        panel(vec![suggestion(unit_contribution, status)], status, may_decide, true).items.remove(0)
+    }
+
+    #[test]
+    fn without_stock_it_does_not_say_that_there_is_nothing_to_buy() {
+        let nothing = |status, knows_stock| panel(vec![], status, true, knows_stock).nothing;
+        assert!(nothing(Status::Pending, true).starts_with("No hay nada que comprar"));
+        assert!(nothing(Status::Pending, false).starts_with("Todavía no se conoce el stock"));
+        assert_eq!(nothing(Status::Ordered, false), nothing(Status::Ordered, true));
     }
 
     #[test]

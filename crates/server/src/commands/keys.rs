@@ -173,6 +173,7 @@ pub async fn create(
             created_at: OffsetDateTime::now_utc(),
             expires_at,
             note: None,
+            notice: None,
         },
     )
     .await?;
@@ -195,7 +196,8 @@ async fn rotate(
     let mode = AccountStore::find(store, account).await?.with_context(|| no_account(account))?.mode;
     let key = generate(mode)?;
     let prefix = key.display_prefix().to_owned();
-    let successor = Successor { hash: key.hash(), prefix, now, expires_at, overlap_until: now + overlap, note: None };
+    let successor =
+        Successor { hash: key.hash(), prefix, now, expires_at, overlap_until: now + overlap, note: None, notice: None };
     let record = KeyStore::rotate(store, account, id, successor).await?.with_context(|| {
         format!("account {account} has no key {id} that still works; `api keys list` shows what it has")
     })?;

@@ -25,7 +25,7 @@ use crate::{
         error::{Failure, corrupt, parse},
         query::RunQueryDsl,
     },
-    people::audit,
+    people::{audit, mails},
     schema::{accounts, api_keys},
 };
 
@@ -182,7 +182,7 @@ impl KeyStore for Store {
 }
 
 async fn insert(connection: &mut AsyncPgConnection, key: NewKey) -> QueryResult<()> {
-    let NewKey { hash, account_id, name, prefix, scopes, created_at, expires_at, note } = key;
+    let NewKey { hash, account_id, name, prefix, scopes, created_at, expires_at, note, notice } = key;
     let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
     diesel::insert_into(api_keys::table)
         .values((
@@ -197,6 +197,9 @@ async fn insert(connection: &mut AsyncPgConnection, key: NewKey) -> QueryResult<
         ))
         .execute(connection)
         .await?;
+    if let Some(notice) = &notice {
+        mails::put(connection, notice, created_at).await?;
+    }
     audit::add_any(connection, note.as_ref(), created_at).await
 }
 
@@ -207,7 +210,7 @@ async fn rotate(
     id: KeyId,
     successor: Successor,
 ) -> Result<bool, Failure> {
-    let Successor { hash, prefix, now, expires_at, overlap_until, note } = successor;
+    let Successor { hash, prefix, now, expires_at, overlap_until, note, notice } = successor;
     let of_account = api_keys::account_id.eq(account.0).and(api_keys::id.eq(id.0));
     let works = api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now)));
     let replaced = api_keys::table
@@ -227,7 +230,7 @@ async fn rotate(
     announce(connection, &old).await?;
     let scopes = scopes.iter().map(|scope| parse(scope, "scope")).collect::<Result<_, _>>()?;
     let note = note.map(|note| Entry { target: Some(called(&name, &shown).to_owned()), ..note });
-    let key = NewKey { hash, account_id: account, name, prefix, scopes, created_at: now, expires_at, note };
+    let key = NewKey { hash, account_id: account, name, prefix, scopes, created_at: now, expires_at, note, notice };
     insert(connection, key).await?;
     Ok(true)
 }

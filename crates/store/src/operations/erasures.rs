@@ -10,6 +10,7 @@ use domain::{
     AccountId, StoreError, UserId,
     audit::Entry,
     erasure::{Erasure, ErasureStore},
+    mail::Notice,
 };
 use time::OffsetDateTime;
 
@@ -20,7 +21,7 @@ use crate::{
         error::{Failure, parse},
         query::RunQueryDsl,
     },
-    people::audit,
+    people::{audit, mails},
     schema::{accounts, api_keys, erasures, sessions},
 };
 
@@ -55,6 +56,7 @@ impl ErasureStore for Store {
                 return Ok(());
             }
             audit::add(connection, &note, now).await?;
+            mails::tell_owners(connection, user, Notice::ErasureRequested, now).await?;
             revoke_keys(connection, user, now).await?;
             diesel::delete(sessions::table.filter(sessions::user_id.eq(user.as_str()))).execute(connection).await?;
             Ok(())

@@ -7,10 +7,11 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    StoreError,
+    StoreError, UserId,
     audit::Entry,
     language::Language,
-    mail::{LEASE, Leased, MailQueue, Outgoing},
+    mail::{LEASE, Leased, Mail, MailQueue, Notice, Outgoing},
+    people::Role,
 };
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -22,7 +23,7 @@ use crate::{
         error::{Failure, parse},
         query::RunQueryDsl,
     },
-    schema::mails,
+    schema::{mails, memberships, people},
 };
 
 row!(
@@ -57,7 +58,7 @@ impl TryFrom<MailRow> for Leased {
 }
 
 /// Queues a mail within the transaction of what causes it.
-pub(super) async fn put(connection: &mut AsyncPgConnection, mail: &Outgoing, now: OffsetDateTime) -> QueryResult<()> {
+pub(crate) async fn put(connection: &mut AsyncPgConnection, mail: &Outgoing, now: OffsetDateTime) -> QueryResult<()> {
     let Outgoing { to, language, mail } = mail;
     let facts = serde_json::to_value(mail).map_err(|error| diesel::result::Error::SerializationError(error.into()))?;
     diesel::insert_into(mails::table)
@@ -70,6 +71,30 @@ pub(super) async fn put(connection: &mut AsyncPgConnection, mail: &Outgoing, now
         ))
         .execute(connection)
         .await?;
+    Ok(())
+}
+
+/// Tells every owner of a shop of something.
+pub(crate) async fn tell_owners(
+    connection: &mut AsyncPgConnection,
+    user: &UserId,
+    what: Notice,
+    now: OffsetDateTime,
+) -> Result<(), Failure> {
+    let owners = memberships::table
+        .inner_join(people::table.on(people::id.eq(memberships::person_id)))
+        .filter(memberships::user_id.eq(user.as_str()).and(memberships::role.eq(Role::Owner.as_str())))
+        .select((people::email, people::language));
+    let owners: Vec<(String, Option<String>)> = owners.load(connection).await?;
+    for (email, language) in owners {
+        let language = language.map(|language| parse(&language, "language")).transpose()?;
+        let mail = Outgoing {
+            to: parse(&email, "e-mail address")?,
+            language: language.unwrap_or(Language::English),
+            mail: Mail::Notice { what },
+        };
+        put(connection, &mail, now).await?;
+    }
     Ok(())
 }
 

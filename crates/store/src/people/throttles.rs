@@ -45,6 +45,10 @@ statement!(
 );
 
 statement!(
+    GiveBack(keys: Vec<Vec<u8>> => Array<Bytea>) -> () = "UPDATE throttles SET tries = tries - 1 WHERE key = ANY ($1) AND tries > 0"
+);
+
+statement!(
     Clear(keys: Vec<Vec<u8>> => Array<Bytea>) -> () = "DELETE FROM throttles WHERE key = ANY ($1)"
 );
 
@@ -55,8 +59,11 @@ pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTim
 
 /// Forgets counters within a transaction.
 pub(super) async fn clear(connection: &mut AsyncPgConnection, counters: &[Counter]) -> QueryResult<()> {
-    let keys = counters.iter().map(|counter| counter.key.to_vec()).collect();
-    Clear { keys }.execute(connection).await.map(|_| ())
+    Clear { keys: keys(counters) }.execute(connection).await.map(|_| ())
+}
+
+fn keys(counters: &[Counter]) -> Vec<Vec<u8>> {
+    counters.iter().map(|counter| counter.key.to_vec()).collect()
 }
 
 /// What is to be told without counting: who has to wait changes nothing, and waits for nobody's lock.
@@ -109,6 +116,12 @@ impl ThrottleStore for Store {
             })
             .await?;
         Ok(tally)
+    }
+
+    async fn give_back(&self, counters: &[Counter]) -> Result<(), StoreError> {
+        let give_back = GiveBack { keys: keys(counters) };
+        self.run::<_, Failure>(async |connection| Ok(give_back.execute(connection).await?)).await?;
+        Ok(())
     }
 
     async fn clear(&self, counters: &[Counter]) -> Result<(), StoreError> {

@@ -41,6 +41,7 @@ async fn key(store: &Store, account: AccountId, seed: u8) -> ApiKey {
         created_at: NOW,
         expires_at: None,
         note: None,
+        notice: None,
     };
     KeyStore::create(store, new).await.unwrap();
     key

@@ -9,7 +9,7 @@ use domain::{
     page::PageRequest,
     people::{MemberError, NewMember, PersonStore, Role},
     sessions::{Token, TokenHash},
-    throttle::{Counted, Counter, LONGEST_WAIT, ThrottleStore, Verdict},
+    throttle::{Counted, Counter, LONGEST_WAIT, Tally, ThrottleStore, Verdict},
 };
 use futures_util::future::join_all;
 use time::{Duration, OffsetDateTime, macros::datetime};
@@ -58,6 +58,26 @@ async fn of_ten_thousand_guesses_few_are_looked_at() {
     let of_network = async |now| db.store.count(&counters[1..], now).await.unwrap();
     assert!(of_network(NOW + Duration::seconds(10_000)).await.verdict > Verdict::Go);
     assert_eq!(of_network(NOW + Duration::hours(5)).await.tries, 1);
+}
+
+/// Many people of one office log in in the morning.
+#[tokio::test]
+async fn right_passwords_do_not_count_against_their_network() {
+    let db = fresh().await;
+    let office = [Counter::new(Counted::LoginFrom, "203.0.113.7")];
+    let guess = async || db.store.count(&office, NOW).await.unwrap();
+    for _ in 0..4 {
+        assert_eq!(guess().await.verdict, Verdict::Go);
+    }
+    for _ in 0..20 {
+        assert_eq!(guess().await, Tally { verdict: Verdict::Go, tries: 5 });
+        db.store.give_back(&office).await.unwrap();
+    }
+    guess().await;
+    assert!(guess().await.verdict > Verdict::Go, "they do not take wrong ones back");
+    let nobody = [Counter::new(Counted::LoginFrom, "203.0.113.8")];
+    db.store.give_back(&nobody).await.unwrap();
+    assert_eq!(db.store.count(&nobody, NOW).await.unwrap().tries, 1);
 }
 
 #[tokio::test]

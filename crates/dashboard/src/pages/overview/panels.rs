@@ -82,7 +82,7 @@ pub fn stockouts(writer: &Writer, listing: &inventory::Listing, api: &Url) -> Pa
             .take(8)
             .map(|item| stock_row(writer, item, AXIS_DAYS))
             .collect(),
-        nothing: writer.say("stockouts-none"),
+        nothing: writer.say(if listing.summary.total == 0 { "stock-unknown" } else { "stockouts-none" }),
         all: Some(Way { text: writer.say("all-products"), address: "/inventory".to_owned() }),
         next: None,
         foot: foot(writer, &listing.freshness, how, "/api/v1/inventory?status=critical", false, api),
