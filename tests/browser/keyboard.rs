@@ -107,3 +107,15 @@ pub async fn a_command_is_copied(world: &World) {
     let copied = world.rig.run("return navigator.clipboard.readText()").await;
     assert!(copied.as_str().is_some_and(|text| text.starts_with("curl ")), "{copied}");
 }
+
+pub async fn a_form_that_is_pressed_twice_is_sent_once(world: &World) {
+    world.open("/settings").await;
+    let script = "const form = document.querySelector('main form[method=post]');
+        let sent = 0;
+        addEventListener('submit', (event) => { sent += !event.defaultPrevented; event.preventDefault(); });
+        form.noValidate = true;
+        form.requestSubmit();
+        form.requestSubmit();
+        return sent";
+    assert_eq!(world.rig.run(script).await, json!(1));
+}

@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         keyboard::keys_move_and_can_be_switched_off,
         keyboard::a_chart_says_the_values_of_a_day,
         keyboard::a_command_is_copied,
+        keyboard::a_form_that_is_pressed_twice_is_sent_once,
         plain::everything_is_read_and_decided_without_a_script,
         wishes::what_the_reader_asks_of_the_system_is_kept,
         wishes::a_page_is_read_at_400_per_cent,

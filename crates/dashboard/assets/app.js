@@ -17,6 +17,15 @@ const copy = async (button) => {
   if (button.dataset.done) button.textContent = button.dataset.done;
 };
 
+// A second press while the answer is on its way is no second wish.
+const sent = new WeakMap();
+addEventListener("submit", (event) => {
+  const { target: form, timeStamp: now } = event;
+  if (form.method !== "post") return;
+  if (now - sent.get(form) < 3000) event.preventDefault();
+  else sent.set(form, now);
+});
+
 // Keys, which can be switched off (WCAG 2.2, 2.1.4). Each is that of an element of the page.
 const help = document.getElementById("keys");
 const choice = help?.querySelector("input");

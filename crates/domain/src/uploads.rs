@@ -108,6 +108,13 @@ pub struct Upload {
     pub finished_at: Option<OffsetDateTime>,
 }
 
+impl Upload {
+    /// Whether it was imported and had nothing below the names of its columns.
+    pub fn has_no_lines(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| outcome.lines == 0)
+    }
+}
+
 /// The right to import an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UploadLease {

@@ -118,8 +118,15 @@ fn imported(writer: &Writer, account: AccountId, found: &Page<Upload>) -> Panel<
     }
 }
 
-/// The state of an upload.
-pub fn badge(writer: &Writer, state: UploadState) -> Badge {
+/// The state of an upload; what has no lines was not imported.
+pub fn standing(writer: &Writer, upload: &Upload) -> Badge {
+    if upload.has_no_lines() {
+        return Badge { class: "warn", text: format!("! {}", writer.say("upload-without-lines")) };
+    }
+    badge(writer, upload.state)
+}
+
+fn badge(writer: &Writer, state: UploadState) -> Badge {
     let (class, sign) = match state {
         UploadState::Done => ("good", "✓ "),
         UploadState::Failed => ("bad", "✕ "),
@@ -142,7 +149,7 @@ fn row(writer: &Writer, upload: &Upload) -> Row {
         below: Some(size(writer, upload.bytes)),
         cells: vec![
             Cell::Text(writer.say(&format!("kind-{}", upload.kind))),
-            Cell::Badge(Some(badge(writer, upload.state))),
+            Cell::Badge(Some(standing(writer, upload))),
             count(outcome.map(|outcome| outcome.lines)),
             count(outcome.map(|outcome| outcome.rejected)),
             Cell::Text(writer.moment(upload.created_at)),
@@ -226,6 +233,9 @@ pub mod tests {
         let known = [("10.000".to_owned(), Some("10000".to_owned())), ("2".to_owned(), Some("2".to_owned()))];
         assert_eq!(shown(UploadState::Done), known);
         assert!(shown(UploadState::Running).iter().all(|(text, value)| text == "–" && value.is_none()));
+        let nothing = Upload { outcome: Some(Outcome::default()), ..upload(UploadState::Done) };
+        assert_eq!(standing(&writer("en"), &nothing).text, "! No lines");
+        assert_eq!(standing(&writer("en"), &upload(UploadState::Done)).text, "✓ Imported");
         assert_eq!(size(&writer("es-AR"), 12_345_678), "12,3 MB");
         assert_eq!(size(&writer("en"), 1_000), "1.0 kB");
         assert_eq!(size(&writer("en"), 999), "999 B");

@@ -23,7 +23,11 @@ pub fn page(
     let code = fault.code();
     let title = writer.say(&format!("error-{code}"));
     let what = match fault {
-        PageError::Invalid(field) => (*field).to_owned(),
+        PageError::Invalid("file") => writer.say("invalid-file"),
+        PageError::Invalid("until" | "from" | "to") => writer.say("invalid-days"),
+        PageError::Invalid("note") => writer.say("invalid-note"),
+        PageError::Invalid("customer") => writer.say("invalid-customer"),
+        PageError::Invalid(field) => writer.message("error-invalid-what").text("field", *field).say(),
         _ => writer.message(format!("error-{code}-what")).text("request", &id.0).say(),
     };
     let model = fault::Model {

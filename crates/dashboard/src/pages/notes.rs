@@ -86,7 +86,7 @@ pub async fn write(
     let now = (state.clock)();
     let today = viewer.session().account.timezone.day_of(now);
     let day = day_of(&request).filter(|day| *day <= today).ok_or(PageError::NotFound)?;
-    let text = parse(&fields.text).map_err(|_| PageError::Invalid("text"))?;
+    let text = parse(&fields.text).map_err(|_| PageError::Invalid("note"))?;
     let person = &viewer.session().person;
     let note = NewNote { day, text, person: person.id, by: person.name.clone() };
     match state.notes.write(viewer.account(), note, viewer.note(Action::NoteWritten), now).await {

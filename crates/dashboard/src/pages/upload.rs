@@ -21,7 +21,7 @@ use tokio::try_join;
 
 use self::choose::{choose, reading};
 use super::{
-    data::{RUNS, badge, job_head, jobs, size},
+    data::{RUNS, job_head, jobs, size, standing},
     html_with, look_again, query, see,
     shell::shell,
 };
@@ -145,9 +145,12 @@ async fn page(
         about: format!("{} · {}", writer.say(&format!("kind-{}", upload.kind)), size(&writer, upload.bytes)),
         state: match &preview {
             Some(Err(_)) => Badge { class: "bad", text: format!("✕ {}", writer.say("upload-unreadable")) },
-            _ => badge(&writer, upload.state),
+            _ => standing(&writer, upload),
         },
-        refused: refused.map(|id| writer.say(id)).or_else(|| failure(&writer, upload)),
+        refused: refused
+            .map(|id| writer.say(id))
+            .or_else(|| failure(&writer, upload))
+            .or_else(|| without_lines(&writer, upload)),
         unreadable: preview
             .as_ref()
             .and_then(|found| found.as_ref().err())
@@ -171,6 +174,10 @@ async fn page(
         look_again(&mut response);
     }
     Ok(response)
+}
+
+fn without_lines(writer: &Writer, upload: &Upload) -> Option<String> {
+    upload.has_no_lines().then(|| writer.say("upload-without-lines-what"))
 }
 
 /// Runs that took the file in.
