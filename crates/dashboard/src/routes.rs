@@ -156,6 +156,8 @@ table! {
     POST "/settings/delete", Access::Member(Act::Administer) => pages::erase::post;
     POST "/settings/delete/undo", Access::Member(Act::Administer) => pages::erase::undo;
     GET "/customers/{id}", Access::Member(Act::Look) => pages::customer::get;
+    GET "/customers/{id}/data.json", Access::Member(Act::Administer) => pages::customer::data;
+    POST "/customers/{id}/forget", Access::Member(Act::Administer) => pages::customer::forget;
     GET "/data", Access::Member(Act::Look) => pages::data::get;
     POST "/data", Access::Member(Act::Change) => pages::data::post;
     GET "/data/{id}", Access::Member(Act::Look) => pages::upload::get;

@@ -36,7 +36,7 @@ use domain::{
     risks::RiskStore,
     sealing::Sealer,
     sessions::{LinkStore, SessionStore, Token},
-    shops::sync::SyncRunStore,
+    shops::{privacy::PrivacyStore, sync::SyncRunStore},
     social::{conversations::ConversationStore, settings::SettingsStore, templates::TemplateStore},
     throttle::ThrottleStore,
     uploads::{FileImporter, UploadStore},
@@ -72,6 +72,7 @@ pub struct State {
     pub creatives: Arc<dyn CreativeStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub customers: Arc<dyn CustomerStore>,
+    pub privacy: Arc<dyn PrivacyStore>,
     pub daily: Arc<dyn DailyStore>,
     pub delivery_log: Arc<dyn DeliveryLog>,
     pub erasures: Arc<dyn ErasureStore>,
@@ -147,6 +148,7 @@ impl State {
             + CreativeStore
             + AnomalyStore
             + CustomerStore
+            + PrivacyStore
             + MetricDayStore
             + ProfitStore
             + ReorderStore
@@ -197,6 +199,7 @@ impl State {
             sessions: store.clone(),
             links: store.clone(),
             people: store.clone(),
+            privacy: store.clone(),
             mail_links: store.clone(),
             mails: store.clone(),
             audit: store.clone(),

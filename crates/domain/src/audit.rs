@@ -38,6 +38,7 @@ text_enum!(
         ExportFetched = "export_fetched",
         ErasureRequested = "erasure_requested",
         ErasureUndone = "erasure_undone",
+        CustomerForgotten = "customer_forgotten",
         KeyMade = "key_made",
         KeyRotated = "key_rotated",
         KeyRevoked = "key_revoked",
@@ -145,7 +146,7 @@ impl Action {
             | Self::ShopDisconnected
             | Self::ProfileConnected
             | Self::ProfileDisconnected => Area::Integrations,
-            Self::ImportStarted | Self::UploadDiscarded | Self::JobsRequested => Area::Data,
+            Self::ImportStarted | Self::UploadDiscarded | Self::JobsRequested | Self::CustomerForgotten => Area::Data,
             Self::AutoTopupChanged | Self::CheckoutOpened => Area::Credits,
             Self::ReplyApproved
             | Self::ReplySkipped

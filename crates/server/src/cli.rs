@@ -12,6 +12,7 @@ use crate::{
         ai::AiCommand,
         backup::BackupArgs,
         credits::CreditsCommand,
+        customers::CustomersCommand,
         dashboard::DashboardCommand,
         import::ImportCommand,
         incidents::IncidentsCommand,
@@ -103,6 +104,9 @@ pub enum Command {
     /// Shows, pauses, resumes and limits an account's AI features
     #[command(subcommand)]
     Ai(AiCommand),
+    /// Shows and forgets customers who ask for it
+    #[command(subcommand)]
+    Customers(CustomersCommand),
     /// Shows and corrects credits
     #[command(subcommand)]
     Credits(CreditsCommand),
@@ -143,6 +147,7 @@ impl Command {
             Self::Secrets(_) => "secrets",
             Self::Webhooks(_) => "webhooks",
             Self::Ai(_) => "ai",
+            Self::Customers(_) => "customers",
             Self::Credits(_) => "credits",
             Self::Integrations(_) => "integrations",
             Self::Social(_) => "social",

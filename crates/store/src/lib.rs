@@ -20,13 +20,13 @@ mod jobs;
 mod notes;
 mod operations;
 mod people;
-mod schema;
 mod shops;
 mod social;
 mod status;
 mod visits;
 mod webhooks;
 
+use ::schema;
 pub use accounts::keys::{REVOCATION_CHANNEL, cache::KeyCache};
 pub use database::{
     citus,

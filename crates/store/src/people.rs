@@ -32,8 +32,6 @@ use crate::{
     schema::{accounts, links as link_rows, memberships, people, sessions as session_rows},
 };
 
-diesel::joinable!(memberships -> people (person_id));
-
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = people, check_for_backend(diesel::pg::Pg))]
 struct PersonRow {

@@ -113,6 +113,39 @@ async fn the_figures_of_a_product_and_of_a_customer_are_those_of_the_calls_that_
 }
 
 #[tokio::test]
+async fn a_customer_is_handed_out_and_forgotten_for_good() {
+    let dashboard = Dashboard::start().await;
+    let account = dashboard.service.account;
+    fill(&dashboard.service, account);
+    let key = dashboard.service.key(account, "read");
+    let (mut owner, mut stranger) = (dashboard.owner(account).await, dashboard.owner(dashboard.service.stranger).await);
+    let listed = async || dashboard.service.process.json("/api/v1/customers", &key).await["data"].clone();
+    let customer = listed().await[0].clone();
+    let path = format!("/customers/{}", customer["id"]);
+    let file = owner.get(&format!("{path}/data.json")).await;
+    assert_eq!(file.header("content-type"), Some("application/json"));
+    let kept: Value = serde_json::from_str(&file.text).unwrap();
+    assert_eq!((&kept["email"], &kept["name"]), (&customer["email"], &customer["name"]));
+    assert_eq!(kept["orders"].as_array().unwrap().len() as u64, customer["orders_count"].as_u64().unwrap());
+
+    assert_eq!(stranger.get(&format!("{path}/data.json")).await.status, 404);
+    assert_eq!(stranger.post(&format!("{path}/forget"), "").await.status, 404);
+    let confirmed = "UPDATE sessions SET confirmed_at = now() - $1 * interval '1 minute'";
+    dashboard.sql.execute(confirmed, &[&15.0]).await.unwrap();
+    let asked = owner.post(&format!("{path}/forget"), "").await;
+    assert!(asked.header("location").unwrap().starts_with("/confirm?"), "{}", asked.text);
+    assert!(listed().await.as_array().unwrap().contains(&customer));
+    dashboard.sql.execute(confirmed, &[&0.0]).await.unwrap();
+    let done = owner.post(&format!("{path}/forget"), "").await;
+    assert_eq!(done.header("location"), Some("/customers?forgotten=true"));
+    assert!(owner.get("/customers?forgotten=true").await.text.contains("The customer is forgotten"));
+    assert!(listed().await.as_array().unwrap().iter().all(|left| left["id"] != customer["id"]));
+    assert_eq!(owner.get(&path).await.status, 404);
+    fill(&dashboard.service, account);
+    assert!(listed().await.as_array().unwrap().iter().all(|left| left["email"] != customer["email"]));
+}
+
+#[tokio::test]
 async fn everybody_is_told_how_the_service_is() {
     let dashboard = Dashboard::start().await;
     let told = ["incidents", "create", "--title", "Delayed <imports>", "--severity", "minor", "--component", "jobs"];

@@ -1,13 +1,15 @@
 //! One customer: what they bought, what they are worth, and whether they will return.
 
-use actix_web::{HttpRequest, HttpResponse, web::Data};
+use actix_web::{HttpRequest, HttpResponse, http::header, web::Data};
 use domain::{
     CustomerId,
+    audit::Action,
     customers::{Customer, CustomerOrder},
     freshness::{Dated, Freshness},
     metrics::Unit,
     money::round,
     page::{Page, PageRequest},
+    people::Act,
 };
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
@@ -16,8 +18,9 @@ use url::Url;
 
 use super::{
     customers::{called, from},
+    entry,
     figures::in_unit,
-    html, panel, query,
+    html, panel, query, see,
     shell::shell,
     window,
 };
@@ -27,11 +30,13 @@ use crate::{
     state::State,
     text::Writer,
     views::{
+        ask,
         customer::{self as view, Model},
         figures::Fact,
         layout::Here,
         panel::{Panel, Way},
         rows::{Cell, Head, Row},
+        settings::Part,
     },
 };
 
@@ -41,14 +46,11 @@ const LIMIT: i64 = 25;
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let (account, id, cursor) = (viewer.account(), query::id(&request)?, query::cursor(&request)?);
-    // The list is newest first: its first entry below the next number is this customer, if there is such a one.
-    let below = PageRequest { limit: 1, cursor: Some(id.saturating_add(1)) };
-    let (found, orders) = try_join!(
-        state.customers.page(account, None, below),
-        state.customers.orders(account, CustomerId(id), PageRequest { limit: LIMIT, cursor }),
-    )?;
-    let Dated { found, freshness } = found;
-    let customer = found.items.into_iter().find(|customer| customer.id.0 == id).ok_or(PageError::NotFound)?;
+    let (found, orders) = try_join!(find(&state, &viewer, id), async {
+        let page = PageRequest { limit: LIMIT, cursor };
+        state.customers.orders(account, CustomerId(id), page).await.map_err(PageError::from)
+    })?;
+    let Dated { found: customer, freshness } = found;
     let call = format!("/api/v1/customers?limit=1&cursor={}", id.saturating_add(1));
     let (title, api) = (called(&customer), &state.settings.api_url);
     let model = Model {
@@ -71,8 +73,52 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         ),
         head: head(&writer),
         orders: list(&writer, &customer, &orders, &freshness, &call, api),
+        privacy: viewer.may(Act::Administer).then(|| privacy(&writer, &customer)),
     };
     Ok(html(view::page(&model)))
+}
+
+async fn find(state: &State, viewer: &Viewer, id: i64) -> Result<Dated<Customer>, PageError> {
+    // The list is newest first: its first entry below the next number is this customer, if there is such a one.
+    let below = PageRequest { limit: 1, cursor: Some(id.saturating_add(1)) };
+    let Dated { found, freshness } = state.customers.page(viewer.account(), None, below).await?;
+    let customer = found.items.into_iter().find(|customer| customer.id.0 == id).ok_or(PageError::NotFound)?;
+    Ok(Dated { found: customer, freshness })
+}
+
+fn address(customer: &Customer) -> String {
+    format!("{}/{}", Here::Customers.address(), customer.id)
+}
+
+fn privacy(writer: &Writer, customer: &Customer) -> Part {
+    let mut part = Part::new("h-privacy", writer.say("privacy"), vec![writer.say("privacy-what")]);
+    let form = entry::form(vec![], writer.say("forget-customer"));
+    part.forms.push(ask::Form { action: format!("{}/forget", address(customer)), is_danger: true, ..form });
+    part.ways.push(Way { text: writer.say("customer-data"), address: format!("{}/data.json", address(customer)) });
+    part
+}
+
+/// All that is kept of the customer, as a file to hand out.
+pub async fn data(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let customer = find(&state, &viewer, query::id(&request)?).await?.found;
+    let kept = state.privacy.data_of(viewer.account(), customer.source, &customer.external_id).await?;
+    let kept = serde_json::to_string_pretty(&kept.ok_or(PageError::NotFound)?);
+    let disposition = format!("attachment; filename=\"customer-{}.json\"", customer.id);
+    Ok(HttpResponse::Ok()
+        .insert_header((header::CONTENT_TYPE, "application/json"))
+        .insert_header((header::CONTENT_DISPOSITION, disposition))
+        .body(kept.map_err(|error| PageError::Internal(error.to_string()))?))
+}
+
+/// Forgets the customer, for good.
+pub async fn forget(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let (id, now) = (query::id(&request)?, (state.clock)());
+    let customer = find(&state, &viewer, id).await?.found;
+    viewer.confirmed(now, &address(&customer))?;
+    let note = viewer.note(Action::CustomerForgotten);
+    state.privacy.forget(viewer.account(), customer.source, &customer.external_id, note, now).await?;
+    state.job_requests.request(viewer.account(), None, now).await?;
+    Ok(see(&format!("{}?forgotten=true", Here::Customers.address())))
 }
 
 /// Figures with the field of the API beside each.

@@ -78,6 +78,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         shell: shell(&viewer, &state, &writer, Here::Customers, title.clone()).await?,
         title,
         place: window::place(&writer),
+        done: (query::one::<bool>(&request, "forgotten")? == Some(true)).then(|| writer.say("customer-forgotten")),
         search: panel::search(&writer, Here::Customers, "search-customers", query.text.as_deref()),
         segment_head: segment_head(&writer),
         segments: by_segment(&writer, &segments, api),

@@ -7,6 +7,7 @@ use super::{
     layout::{Shell, page as whole},
     panel::{Foot, Panel, Way, foot, panel},
     rows::{Head, Row, rows},
+    settings::{Part, part},
 };
 
 pub struct Model {
@@ -22,6 +23,8 @@ pub struct Model {
     pub foot: Foot,
     pub head: Vec<Head>,
     pub orders: Panel<Row>,
+    /// What the customer may ask for.
+    pub privacy: Option<Part>,
 }
 
 pub fn page(model: &Model) -> Markup {
@@ -42,6 +45,7 @@ pub fn page(model: &Model) -> Markup {
                 (foot(&model.foot))
             }
             (panel(&model.orders, |items| rows(&model.head, items)))
+            @if let Some(privacy) = &model.privacy { (part(privacy)) }
         },
     )
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     layout::{Choice, Shell, page as whole, segments},
     panel::{Panel, panel},
-    rows::{Head, Row, rows},
+    rows::{Head, Row, done, rows},
     search::{Search, search},
 };
 
@@ -13,6 +13,8 @@ pub struct Model {
     pub shell: Shell,
     pub title: String,
     pub place: String,
+    /// What was just done.
+    pub done: Option<String>,
     pub search: Search,
     pub segment_head: Vec<Head>,
     pub segments: Panel<Row>,
@@ -29,6 +31,7 @@ pub fn page(model: &Model) -> Markup {
                 div { h1 { (model.title) } p.soft { (model.place) } }
                 div.tools { (search(&model.search)) (segments(&model.sources.0, &model.sources.1)) }
             }
+            (done(model.done.as_ref()))
             (panel(&model.segments, |items| rows(&model.segment_head, items)))
             (panel(&model.customers, |items| rows(&model.customer_head, items)))
         },

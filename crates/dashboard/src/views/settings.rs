@@ -80,7 +80,7 @@ pub fn page(model: &Model) -> Markup {
     )
 }
 
-fn part(part: &Part) -> Markup {
+pub fn part(part: &Part) -> Markup {
     html! {
         section.panel.stack aria-labelledby=(part.id) {
             header { h2 id=(part.id) { (part.title) } }

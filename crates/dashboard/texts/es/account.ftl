@@ -72,6 +72,7 @@ erase-asked = La cuenta se elimina el { $day }. Hasta entonces un propietario pu
 erase-notice = Esta cuenta se elimina el { $day }. Conservarla
 action-erasure-requested = Pidió eliminar la cuenta
 action-erasure-undone = Conservó la cuenta
+action-customer-forgotten = Olvidó a un cliente
 
 system = Sistema
 job-late = Retraso

@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
+use serde::Serialize;
 use time::{Duration, OffsetDateTime};
 
 use super::hooks::PrivacyRequest;
-use crate::{AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError, accounts::Platform};
+use crate::{AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError, accounts::Platform, audit::Entry};
 
 /// The time within which a request has to be done.
 pub const TIME_LIMIT: Duration = Duration::days(30);
@@ -50,23 +51,28 @@ pub struct Redacted {
     pub orders: i64,
 }
 
-/// An order of a customer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An order of a customer, as it is handed out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CustomerOrder {
+    #[serde(rename = "number")]
     pub external_id: String,
+    #[serde(with = "time::serde::rfc3339")]
     pub placed_at: OffsetDateTime,
     pub gross: Decimal,
 }
 
-/// Everything that is kept about a customer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Everything that is kept about a customer, as it is handed out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CustomerData {
+    #[serde(rename = "platform")]
     pub source: Platform,
+    #[serde(rename = "customer")]
     pub external_id: String,
     pub email: Option<String>,
     pub name: Option<String>,
     pub city: Option<String>,
     pub country: Option<String>,
+    #[serde(rename = "known_since", with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
     /// Oldest first.
     pub orders: Vec<CustomerOrder>,
@@ -91,6 +97,15 @@ pub trait PrivacyStore: Send + Sync {
         id: PrivacyRequestId,
         now: OffsetDateTime,
     ) -> Result<Option<Redacted>, StoreError>;
+    /// Forgets a customer whom the shop itself asks to forget, as [`Self::redact`] does. Repeating it changes nothing.
+    async fn forget(
+        &self,
+        account: AccountId,
+        source: Platform,
+        customer: &str,
+        note: Entry,
+        now: OffsetDateTime,
+    ) -> Result<Redacted, StoreError>;
     /// Marks a request for data as answered. False when there is none that is open.
     async fn answered(&self, account: AccountId, id: PrivacyRequestId, now: OffsetDateTime)
     -> Result<bool, StoreError>;

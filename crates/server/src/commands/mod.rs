@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod ai;
 pub mod backup;
 pub mod credits;
+pub mod customers;
 pub mod dashboard;
 #[cfg(feature = "dev")]
 pub mod demo;
@@ -153,6 +154,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Restore(args) => return restore::run(args, config, database).await,
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
         Command::Dashboard(command) => dashboard::run(command, &store(database).await?, config).await?,
+        Command::Customers(command) => customers::run(command, &store(database).await?).await?,
         Command::People(command) => people::run(command, &store(database).await?, config).await?,
         Command::Sessions(command) => people::run_sessions(command, &store(database).await?).await?,
         Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,

@@ -33,8 +33,6 @@ use crate::{
 /// is the key's hash in hex.
 pub const REVOCATION_CHANNEL: &str = "api_key_revoked";
 
-diesel::joinable!(api_keys -> accounts (account_id));
-
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = api_keys, check_for_backend(diesel::pg::Pg))]
 struct KeyRow {

@@ -9,6 +9,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, IntegrationId, PrivacyRequestId, StoreError,
     accounts::Platform,
+    audit::Entry,
     shops::{
         hooks::PrivacyRequest,
         privacy::{
@@ -26,7 +27,11 @@ use crate::{
         query::RunQueryDsl,
         statement::Scalar,
     },
-    schema::{accounts, customer_days, customer_totals, customers, integrations, orders, privacy_requests, risks},
+    people::audit,
+    schema::{
+        accounts, conversations, customer_days, customer_handles, customer_totals, customers, integrations, orders,
+        privacy_requests, risks,
+    },
 };
 
 statement!(
@@ -202,6 +207,24 @@ impl PrivacyStore for Store {
         Ok(self.transact::<_, Failure>(async |connection| redact(connection, account, id, now).await).await?)
     }
 
+    async fn forget(
+        &self,
+        account: AccountId,
+        source: Platform,
+        customer: &str,
+        note: Entry,
+        now: OffsetDateTime,
+    ) -> Result<Redacted, StoreError> {
+        let redacted = self
+            .transact::<_, Failure>(async |connection| {
+                let _: bool = LockImports { account: account.0 }.get_result(connection).await?;
+                audit::add(connection, &note, now).await?;
+                Ok(forget(connection, account, source.as_str(), Some(customer), &[]).await?)
+            })
+            .await?;
+        Ok(redacted)
+    }
+
     async fn answered(
         &self,
         account: AccountId,
@@ -305,19 +328,7 @@ async fn redact(
     }
     let source = integrations::table.find((account.0, integration_id)).select(integrations::provider);
     let source: String = source.first(connection).await?;
-    if let Some(customer) = &customer {
-        Forget { account: account.0, source: &source, customer }.execute(connection).await?;
-    }
-    let whose = CustomerIds { account: account.0, source: &source, customer: customer.as_deref() };
-    let ids: Vec<i64> = whose.load(connection).await?;
-    TouchDays { account: account.0, ids: &ids, source: &source, orders: &orders }.execute(connection).await?;
-    // Results as of past days are computed on copies of the account, whose rows have the ids of the account's.
-    let copies = accounts::table.filter(accounts::copy_of.eq(account.0)).select(accounts::id);
-    for copy in copies.load(connection).await? {
-        strip(connection, copy, &ids, &source, &orders).await?;
-    }
-    let stripped = strip(connection, account.0, &ids, &source, &orders).await?;
-    let redacted = Redacted { customers: count(ids.len()), orders: count(stripped) };
+    let redacted = forget(connection, account, &source, customer.as_deref(), &orders).await?;
     let done = (
         privacy_requests::done_at.eq(now),
         privacy_requests::customer.eq(None::<String>),
@@ -328,7 +339,29 @@ async fn redact(
     Ok(Some(redacted))
 }
 
-/// Removes customers with what was computed of them; their documents keep their money. Returns how many orders lost their
+/// Forgets a customer of a platform, or all of them, and takes the buyer out of some orders as well. Imports are locked out.
+async fn forget(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    source: &str,
+    customer: Option<&str>,
+    orders: &[String],
+) -> QueryResult<Redacted> {
+    if let Some(customer) = customer {
+        Forget { account: account.0, source, customer }.execute(connection).await?;
+    }
+    let ids: Vec<i64> = CustomerIds { account: account.0, source, customer }.load(connection).await?;
+    TouchDays { account: account.0, ids: &ids, source, orders }.execute(connection).await?;
+    // Results as of past days are computed on copies of the account, whose rows have the ids of the account's.
+    let copies = accounts::table.filter(accounts::copy_of.eq(account.0)).select(accounts::id);
+    for copy in copies.load(connection).await? {
+        strip(connection, copy, &ids, source, orders).await?;
+    }
+    let stripped = strip(connection, account.0, &ids, source, orders).await?;
+    Ok(Redacted { customers: count(ids.len()), orders: count(stripped) })
+}
+
+/// Removes customers with what was computed of them, and who of the commenters they are; their documents keep their money. Returns how many orders lost their
 /// buyer.
 async fn strip(
     connection: &mut AsyncPgConnection,
@@ -346,7 +379,15 @@ async fn strip(
                 .await?;)*
         };
     }
-    clear!(customer_days: customer_id, customer_totals: customer_id, risks: customer_id, customers: id);
+    let talks = conversations::table.filter(conversations::account_id.eq(account));
+    diesel::update(talks.filter(conversations::customer_id.eq_any(ids)))
+        .set(conversations::customer_id.eq(None::<i64>))
+        .execute(connection)
+        .await?;
+    clear!(
+        customer_days: customer_id, customer_totals: customer_id, customer_handles: customer_id, risks: customer_id,
+        customers: id
+    );
     Ok(stripped)
 }
 

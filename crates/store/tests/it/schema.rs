@@ -164,7 +164,7 @@ async fn processes_that_migrate_at_once_do_it_once() {
 }
 
 /// The tables as the query builder knows them: what it makes of them is checked by the compiler, so they have to be true.
-const DECLARED: &str = include_str!("../../src/schema.rs");
+const DECLARED: &str = include_str!("../../../schema/src/lib.rs");
 
 /// Each column's type, in Postgres's words, by table and column; after the type whether it may be null.
 fn declared() -> BTreeMap<String, String> {

@@ -547,6 +547,17 @@ impl PrivacyStore for FakeStore {
         Ok(Some(Redacted::default()))
     }
 
+    async fn forget(
+        &self,
+        _: AccountId,
+        _: Platform,
+        _: &str,
+        _: Entry,
+        _: OffsetDateTime,
+    ) -> Result<Redacted, StoreError> {
+        unreachable!()
+    }
+
     async fn answered(&self, _: AccountId, _: PrivacyRequestId, _: OffsetDateTime) -> Result<bool, StoreError> {
         unreachable!()
     }

@@ -4,7 +4,7 @@ use anyhow::Context;
 use clap::Args;
 use domain::{
     PrivacyRequestId,
-    shops::privacy::{CustomerData, CustomerOrder, LoggedRequest, PrivacyStore, RequestKind},
+    shops::privacy::{LoggedRequest, PrivacyStore, RequestKind},
 };
 use serde_json::{Value, json};
 use store::Store;
@@ -48,23 +48,8 @@ async fn show(store: &Store, request: &LoggedRequest) -> anyhow::Result<()> {
     anyhow::ensure!(request.kind == RequestKind::Data, "request {} is not one for data", request.id);
     let customer = request.customer.as_deref().context("the customer is forgotten")?;
     let data = store.data_of(request.account, request.provider, customer).await?;
-    println!("{}", serde_json::to_string_pretty(&data.as_ref().map(data_to_json))?);
+    println!("{}", serde_json::to_string_pretty(&data)?);
     Ok(())
-}
-
-fn data_to_json(data: &CustomerData) -> Value {
-    let CustomerData { source, external_id, email, name, city, country, created_at, orders } = data;
-    let order = |CustomerOrder { external_id, placed_at, gross }: &CustomerOrder| json!({ "number": external_id, "placed_at": rfc3339(*placed_at), "gross": gross.to_string() });
-    json!({
-        "platform": source,
-        "customer": external_id,
-        "email": email,
-        "name": name,
-        "city": city,
-        "country": country,
-        "known_since": rfc3339(*created_at),
-        "orders": orders.iter().map(order).collect::<Vec<_>>(),
-    })
 }
 
 fn print(open: &[LoggedRequest], json: bool) -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 use domain::{
     AccountId, InboxId, IntegrationId, PrivacyRequestId,
     accounts::Platform,
+    audit::{Action, Actor, Entry},
     daily::DailyStore,
     imports::{Buyer, DocumentKind, DocumentPart, ImportStore, Line, Target},
     profit::DayRange,
@@ -142,6 +143,39 @@ async fn who_is_forgotten_is_gone_everywhere_while_the_money_stays() {
     assert_eq!(count(&db, mine.0, "orders WHERE customer_id IS NOT NULL").await, 1);
     import(&db, theirs.0, documents()).await;
     assert_eq!(count(&db, theirs.0, "orders WHERE customer_id IS NULL").await, 0);
+}
+
+/// A buyer of a file, whom no platform speaks for; and who of the commenters they are.
+#[tokio::test]
+async fn a_shop_forgets_a_buyer_by_itself() {
+    let db = fresh().await;
+    let (mine, theirs) = (connected(&db).await.0, connected(&db).await.0);
+    for account in [mine, theirs] {
+        let talk = format!(
+            "INSERT INTO conversations (account_id, channel, external_id, social_account_id, customer_id, position,
+                 messages_count, created_at, updated_at)
+             SELECT account_id, 'instagram', 'c' || id, 1, id, 0, 0, now(), now()
+             FROM customers WHERE account_id = {account};
+             INSERT INTO customer_handles (account_id, channel, author_external_id, customer_id, how, linked_at)
+             SELECT account_id, 'instagram', 'a' || id, id, 'manual', now() FROM customers WHERE account_id = {account}"
+        );
+        db.sql.batch_execute(&talk).await.unwrap();
+    }
+    let user: String = db.sql.query_one("SELECT user_id FROM accounts WHERE id = $1", &[&mine.0]).await.unwrap().get(0);
+    let forget = async || {
+        let note = Entry::new(user.parse().unwrap(), Actor::Operator, Action::CustomerForgotten, None);
+        PrivacyStore::forget(&*db.store, mine, Platform::Shopify, "ana", note, NOW).await.unwrap()
+    };
+    assert_eq!(forget().await, Redacted { customers: 1, orders: 2 });
+    assert_eq!(forget().await, Redacted::default(), "once more");
+    assert_eq!(count(&db, mine, "customers WHERE external_id = 'ana'").await, 0);
+    for kept in ["customer_handles WHERE true", "conversations WHERE customer_id IS NOT NULL"] {
+        assert_eq!((count(&db, mine, kept).await, count(&db, theirs, kept).await), (1, 2), "{kept}");
+    }
+    import(&db, mine, documents()).await;
+    assert_eq!(count(&db, mine, "customers WHERE external_id = 'ana'").await, 0);
+    let noted = "SELECT count(*) FROM audit_entries WHERE account_id = $1 AND action = 'customer_forgotten'";
+    assert_eq!(db.sql.query_one(noted, &[&mine.0]).await.unwrap().get::<_, i64>(0), 2);
 }
 
 #[tokio::test]

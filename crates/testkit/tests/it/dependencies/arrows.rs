@@ -35,8 +35,14 @@ const RULES: &[Rule] = &[
         instead: "a use case knows ports only: take a port of `domain`, and let `server` pass the adapter in",
     },
     Rule {
+        name: "schema",
+        uses: Some(&[]),
+        never: &["actix", "deadpool", "reqwest", "tokio"],
+        instead: "it declares tables: what is asked of them belongs to `store`",
+    },
+    Rule {
         name: "store",
-        uses: Some(&["domain"]),
+        uses: Some(&["domain", "schema"]),
         never: &["actix", "reqwest"],
         instead: "adapters never see each other: what two need belongs to `domain`, what joins them to `app`",
     },

@@ -1,4 +1,5 @@
-//! The tables, as the query builder knows them. Kept in step with `migrations/` by a test that compares both.
+//! The tables, as the query builder knows them. Kept in step with `migrations/` by a test that compares both. A crate of its own,
+//! as the compiler has thousands of implementations to check here, and the store's queries change more often.
 //!
 //! A `sql_name` is a name from before that stays in the database: processes of the version before would look for it in vain
 //! while the next version is rolled out.
@@ -1588,3 +1589,6 @@ diesel::allow_tables_to_appear_in_same_query!(deliveries, events);
 diesel::allow_tables_to_appear_in_same_query!(deliveries, webhook_subscriptions);
 diesel::allow_tables_to_appear_in_same_query!(credit_balances, ai_access, credit_transactions);
 diesel::allow_tables_to_appear_in_same_query!(conversations, customers, auto_replies);
+
+diesel::joinable!(memberships -> people (person_id));
+diesel::joinable!(api_keys -> accounts (account_id));
