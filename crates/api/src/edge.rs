@@ -49,6 +49,8 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const DATABASE_RETRY_SECONDS: u64 = 5;
 /// Seconds after which there may be capacity again: queues empty in a moment, a stream takes a few seconds.
 const OVERLOADED_RETRY_SECONDS: u64 = 2;
+/// Requests take less, as a rule.
+const IN_PROGRESS_RETRY_SECONDS: u64 = 1;
 
 /// What was decided about a request before it is routed.
 struct Admission {
@@ -266,6 +268,9 @@ pub fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota
         Code::NoDb => headers.insert(header::RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_SECONDS)),
         Code::Overloaded => {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after.unwrap_or(OVERLOADED_RETRY_SECONDS)))
+        }
+        Code::IdempotencyInProgress => {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(IN_PROGRESS_RETRY_SECONDS))
         }
         Code::RequestTimeout => headers.insert(header::CONNECTION, HeaderValue::from_static("close")),
         Code::GatewayUnavailable | Code::ProviderUnavailable => {

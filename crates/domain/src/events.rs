@@ -83,8 +83,9 @@ impl EventKind {
 pub enum InvalidChoice {
     #[error("no event is named")]
     Empty,
+    /// Of which place, from 1.
     #[error("there is no event of that name")]
-    Unknown,
+    Unknown(usize),
 }
 
 /// The events of a subscription, each once and as far as [`EVERY_EVENT`] does not already mean them.
@@ -97,10 +98,10 @@ pub fn chosen(names: Vec<String>) -> Result<Vec<String>, InvalidChoice> {
     }
     let every = names.iter().any(|name| name == EVERY_EVENT);
     let mut kept: Vec<String> = Vec::new();
-    for name in names {
+    for (index, name) in names.into_iter().enumerate() {
         let kind = name.parse::<EventKind>().ok();
         if kind.is_none() && name != EVERY_EVENT {
-            return Err(InvalidChoice::Unknown);
+            return Err(InvalidChoice::Unknown(index + 1));
         }
         let implied = every && kind.is_some_and(EventKind::is_catalogued);
         if !implied && !kept.contains(&name) {

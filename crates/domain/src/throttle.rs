@@ -11,6 +11,8 @@ use crate::StoreError;
 
 /// Tries that cost no wait.
 pub const FREE: i32 = 5;
+/// Invitations that cost no wait: a shop has so many people.
+pub const FREE_INVITATIONS: i32 = 20;
 /// The longest wait between two tries.
 pub const LONGEST_WAIT: Duration = Duration::seconds(300);
 /// Wrong passwords in a row after which an address can log in by a link from a mail only, but on devices that are known.
@@ -31,6 +33,8 @@ pub enum Counted {
     Mail,
     /// Mails that a network address asks for.
     MailFrom,
+    /// Invitations of a user.
+    Invitations,
 }
 
 impl Counted {
@@ -42,6 +46,7 @@ impl Counted {
             Self::Code => "code",
             Self::Mail => "mail",
             Self::MailFrom => "mail_from",
+            Self::Invitations => "invitations",
         }
     }
 
@@ -50,7 +55,15 @@ impl Counted {
         match self {
             Self::Login | Self::LoginOn | Self::Code => Duration::days(30),
             // Many people may have one address, and others tomorrow.
-            Self::LoginFrom | Self::Mail | Self::MailFrom => Duration::hours(1),
+            Self::LoginFrom | Self::Mail | Self::MailFrom | Self::Invitations => Duration::hours(1),
+        }
+    }
+
+    /// Tries that cost no wait.
+    const fn free(self) -> i32 {
+        match self {
+            Self::Invitations => FREE_INVITATIONS,
+            _ => FREE,
         }
     }
 
@@ -94,7 +107,7 @@ impl Counter {
         if self.counted.ends() && tries >= MOST {
             return Verdict::Ended;
         }
-        let left = wait(tries) - (now - last_at);
+        let left = wait(tries - self.counted.free()) - (now - last_at);
         if left.is_positive() { Verdict::Wait(left) } else { Verdict::Go }
     }
 }
@@ -117,9 +130,9 @@ pub struct Tally {
     pub tries: i32,
 }
 
-/// The pause after a number of tries in a row: none for the first, then 1, 2, 4 … [`LONGEST_WAIT`].
-pub fn wait(tries: i32) -> Duration {
-    match tries - FREE {
+/// The pause after a number of tries in a row beyond the free ones: 1, 2, 4 … [`LONGEST_WAIT`].
+pub fn wait(beyond: i32) -> Duration {
+    match beyond {
         ..0 => Duration::ZERO,
         over => Duration::seconds(1 << over.min(9)).min(LONGEST_WAIT),
     }
@@ -147,9 +160,12 @@ mod tests {
 
     #[test]
     fn from_the_sixth_on_a_try_waits_longer_and_longer() {
-        let seconds: Vec<_> = (0..17).map(|tries| wait(tries).whole_seconds()).collect();
+        let seconds: Vec<_> = (0..17).map(|tries| wait(tries - FREE).whole_seconds()).collect();
         assert_eq!(seconds, [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
         assert_eq!(wait(i32::MAX), LONGEST_WAIT);
+        let invitations = Counter::new(Counted::Invitations, "user_1");
+        let verdict = |tries| invitations.verdict(tries, NOW, NOW);
+        assert_eq!((verdict(19), verdict(20)), (Verdict::Go, Verdict::Wait(Duration::seconds(1))));
         let counter = Counter::new(Counted::LoginFrom, "203.0.113.7");
         assert_eq!(counter.verdict(6, NOW, NOW + Duration::seconds(1)), Verdict::Wait(Duration::seconds(1)));
         assert_eq!(counter.verdict(6, NOW, NOW + Duration::seconds(2)), Verdict::Go);

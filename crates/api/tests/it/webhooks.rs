@@ -160,7 +160,10 @@ fn what_the_store_refuses_is_a_conflict(#[case] refused: CreateError, #[case] st
     let mut webhooks = MockWebhookStore::new();
     webhooks.expect_reserve_id().returning(|| Ok(SubscriptionId(1)));
     webhooks.expect_create().returning(move |_, _, _| Err(refused.lock().unwrap().take().unwrap()));
-    assert_eq!(start(webhooks).post("/api/v1/webhooks", BODY).error(), (status, code.to_owned()));
+    let answer = start(webhooks).post("/api/v1/webhooks", BODY);
+    assert_eq!(answer.error(), (status, code.to_owned()));
+    // One that goes on is over soon; the others stay.
+    assert_eq!(answer.header("retry-after"), (code == "idempotency_in_progress").then_some("1"));
 }
 
 #[test]
