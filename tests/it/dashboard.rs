@@ -132,6 +132,8 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/customers", ANY),
     ("GET", "/customers?q=%3Cb%3E%25", ANY),
     ("GET", "/customers/1", ANY),
+    ("GET", "/customers/1/data.json", OWNS),
+    ("POST", "/customers/1/forget", OWNS),
     ("GET", "/data", ANY),
     ("POST", "/data", CHANGES),
     ("GET", "/data/1", ANY),
