@@ -114,12 +114,13 @@ impl LogIn {
         let known = self.credentials.by_email(email).await?;
         let person = known.as_ref().map_or(PersonId(0), |known| known.person.id);
         let is_known_device = self.knows(person, &attempt).await?;
-        let counters = if is_known_device {
-            vec![Counter::new(Counted::LoginOn, &person.to_string())]
+        let (of_person, of_network) = if is_known_device {
+            (Counter::new(Counted::LoginOn, &person.to_string()), None)
         } else {
             let from = Counter::of_address(Counted::LoginFrom, attempt.from);
-            vec![Counter::new(Counted::Login, email.as_str()), from]
+            (Counter::new(Counted::Login, email.as_str()), Some(from))
         };
+        let counters: Vec<_> = [Some(of_person), of_network].into_iter().flatten().collect();
         let tries = self.count(&counters, now).await?;
         let known = known.filter(|known| known.person.disabled_at.is_none());
         if !self.is_right(known.as_ref(), password).await? {
@@ -128,10 +129,10 @@ impl LogIn {
             }
             return Ok(Answer::Wrong);
         }
+        self.throttles.clear(&[of_person]).await?;
         // That of the network goes on without this try: else somebody's own account would reset it.
-        if let Some((of_person, of_network)) = counters.split_first() {
-            self.throttles.clear(std::slice::from_ref(of_person)).await?;
-            self.throttles.give_back(of_network).await?;
+        if let Some(of_network) = of_network {
+            self.throttles.give_back(&of_network).await?;
         }
         let Some(known) = known else { return Ok(Answer::Wrong) };
         if known.has_second_factor {

@@ -11,7 +11,7 @@ use crate::StoreError;
 
 /// Tries that cost no wait.
 pub const FREE: i32 = 5;
-/// Invitations that cost no wait: a shop has so many people.
+/// Invitations that cost no wait: a shop may invite its whole team at once.
 pub const FREE_INVITATIONS: i32 = 20;
 /// The longest wait between two tries.
 pub const LONGEST_WAIT: Duration = Duration::seconds(300);
@@ -145,7 +145,7 @@ pub trait ThrottleStore: Send + Sync {
     /// tries that come at once each sees those before it.
     async fn count(&self, counters: &[Counter], now: OffsetDateTime) -> Result<Tally, StoreError>;
     /// Takes one try back: it turned out to be right.
-    async fn give_back(&self, counters: &[Counter]) -> Result<(), StoreError>;
+    async fn give_back(&self, counter: &Counter) -> Result<(), StoreError>;
     /// Forgets what was counted.
     async fn clear(&self, counters: &[Counter]) -> Result<(), StoreError>;
 }

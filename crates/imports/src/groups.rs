@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// Records of a group that are kept at most, in bytes: so many lines no order has.
+/// Records of a group that are kept at most, in bytes: more than any real order has.
 const MOST_KEPT: usize = 8 << 20;
 
 /// A group of which a record was refused.

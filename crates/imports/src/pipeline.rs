@@ -1,7 +1,6 @@
 //! From bytes to the store: a thread reads and checks, a bounded channel holds a few batches, the store takes them.
 
 use std::{
-    borrow::Cow,
     collections::HashMap,
     future::Future,
     io::{self, Cursor, Read},
@@ -84,8 +83,16 @@ fn read<T: Table>(
     let mut rows = Vec::new();
     while let Some(raw) = records.next().map_err(unreadable)? {
         counts.lines += 1;
-        let outcome = cutter.row(&raw, format, &columns, &mut table, &mut rows);
-        let group = T::GROUP.and_then(|field| cutter.text(&raw, &columns, field));
+        let cut = cutter.cut(&raw);
+        let outcome = match cut {
+            Ok(()) => cutter.row(&raw, format, &columns, &mut table, &mut rows),
+            Err(reason) => Err(Refusal::Reject(reason.to_owned())),
+        };
+        if cut.is_err() && T::GROUP.is_some() {
+            cutter.cut_roughly(&raw);
+        }
+        let group = T::GROUP.and_then(|field| columns.positions.get(field).copied()?);
+        let group = group.and_then(|position| cutter.fields.get(position));
         match outcome {
             Ok(()) => match group.and_then(|group| groups.accept(&group, raw.line, raw.bytes)) {
                 None => counts.accepted += 1,
@@ -148,13 +155,11 @@ pub(super) struct Cutter {
     pub fields: Fields,
     pub delimiter: u8,
     latin1: bool,
-    /// Whether the fields are those of the record that was read last.
-    is_cut: bool,
 }
 
 impl Cutter {
     pub fn new(delimiter: u8, latin1: bool) -> Self {
-        Self { fields: Fields::default(), delimiter, latin1, is_cut: false }
+        Self { fields: Fields::default(), delimiter, latin1 }
     }
 
     pub fn cut(&mut self, raw: &RawRecord<'_>) -> Result<(), &'static str> {
@@ -174,26 +179,22 @@ impl Cutter {
         }
     }
 
-    /// The text of a field, also of a record that is refused, if it can be cut at all.
-    fn text(&mut self, raw: &RawRecord<'_>, columns: &Columns, field: usize) -> Option<String> {
-        let position = (*columns.positions.get(field)?)?;
-        if !self.is_cut {
-            self.fields.split(&String::from_utf8_lossy(raw.bytes), self.delimiter).ok()?;
+    /// Cuts a record that is refused, as far as that goes: it may still say what it belongs to.
+    fn cut_roughly(&mut self, raw: &RawRecord<'_>) {
+        if self.fields.split(&String::from_utf8_lossy(raw.bytes), self.delimiter).is_err() {
+            self.fields = Fields::default();
         }
-        self.fields.get(position).map(Cow::into_owned)
     }
 
+    /// The rows of the record that was cut last.
     fn row<T: Table>(
-        &mut self,
+        &self,
         raw: &RawRecord<'_>,
         format: Format,
         columns: &Columns,
         table: &mut T,
         rows: &mut Vec<T::Row>,
     ) -> Result<(), Refusal> {
-        let cut = self.cut(raw);
-        self.is_cut = cut.is_ok();
-        cut.map_err(|reason| Refusal::Reject(reason.to_owned()))?;
         if self.fields.len() != columns.count {
             return Err(Refusal::Reject(format!("it has {} columns instead of {}", self.fields.len(), columns.count)));
         }

@@ -180,7 +180,7 @@ fn list(
             Cell::Number { text: writer.exact(order.gross), value: None },
         ],
     };
-    let next = orders.next_cursor.map(|cursor| format!("/customers/{}?cursor={cursor}", customer.id));
+    let next = orders.next_cursor.map(|cursor| format!("{}?cursor={cursor}", address(customer)));
     Panel {
         id: "h-orders",
         title: writer.say("orders-title"),

@@ -77,7 +77,8 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let listing = state.reorder.list(viewer.account(), Some(query.status), page).await?;
     let one = PageRequest { limit: 1, cursor: None };
-    let knows_stock = state.inventory.list(viewer.account(), None, one).await?.summary.total > 0;
+    let knows_stock =
+        !listing.page.items.is_empty() || state.inventory.list(viewer.account(), None, one).await?.summary.total > 0;
     let title = writer.say("reorder");
     let source = Source {
         writer: &writer,

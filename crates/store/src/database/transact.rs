@@ -31,6 +31,12 @@ impl<E> From<Error> for Rollback<E> {
     }
 }
 
+impl<E> From<Failure> for Rollback<E> {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 impl<E> From<StoreError> for Rollback<E> {
     fn from(error: StoreError) -> Self {
         Self::Failed(error.into())

@@ -10,10 +10,9 @@ use domain::{
     PersonId, StoreError, UserId,
     accounts::NewUser,
     audit::{Action, Actor, Entry},
-    language::Language,
     log_in::{Chosen, LinkError, MailLinkStore},
-    mail::{Mail, Notice, Outgoing},
-    people::{EmailAddress, Role},
+    mail::Notice,
+    people::Role,
     sessions::{Ended, LinkPurpose, TokenHash},
     throttle::{Counted, Counter},
 };
@@ -83,20 +82,6 @@ async fn person(connection: &mut AsyncPgConnection, id: i64) -> Refusable<(Strin
     found.first(connection).await.optional()?.ok_or(Rollback::Refused(LinkError::Gone))
 }
 
-/// Tells an address of a person of something.
-async fn tell(
-    connection: &mut AsyncPgConnection,
-    (to, language): (&str, Option<&str>),
-    what: Notice,
-    now: OffsetDateTime,
-) -> Refusable<()> {
-    let language = language.map(|language| parse(language, "language")).transpose()?;
-    let to: EmailAddress = parse(to, "e-mail address")?;
-    let mail = Outgoing { to, language: language.unwrap_or(Language::English), mail: Mail::Notice { what } };
-    mails::put(connection, &mail, now).await?;
-    Ok(())
-}
-
 /// The other links of the kind stop working: they were asked for the same.
 async fn forget_others(connection: &mut AsyncPgConnection, purpose: LinkPurpose, person: i64) -> QueryResult<usize> {
     let others = link_rows::person_id.eq(person).and(link_rows::purpose.eq(purpose.as_str()));
@@ -142,7 +127,7 @@ impl MailLinkStore for Store {
             sessions::end(connection, id, Ended::All).await?;
             throttles::clear(connection, &[Counter::new(Counted::Login, &email)]).await?;
             forget_others(connection, LinkPurpose::ResetPassword, id).await?;
-            tell(connection, (&email, language.as_deref()), Notice::PasswordChanged, now).await?;
+            mails::tell(connection, (&email, language.as_deref()), Notice::PasswordChanged, now).await?;
             note(connection, (id, &name), Action::PasswordReset, &address, now).await?;
             Ok(PersonId(id))
         })
@@ -215,7 +200,7 @@ impl MailLinkStore for Store {
             for purpose in [LinkPurpose::NewAddress, LinkPurpose::ResetPassword] {
                 forget_others(connection, purpose, id).await?;
             }
-            tell(connection, (&old, language.as_deref()), Notice::AddressChanged, now).await?;
+            mails::tell(connection, (&old, language.as_deref()), Notice::AddressChanged, now).await?;
             note(connection, (id, &name), Action::AddressChanged, &address, now).await?;
             Ok(PersonId(id))
         })

@@ -74,6 +74,20 @@ pub(crate) async fn put(connection: &mut AsyncPgConnection, mail: &Outgoing, now
     Ok(())
 }
 
+/// Tells an address of a person of something.
+pub(super) async fn tell(
+    connection: &mut AsyncPgConnection,
+    (to, language): (&str, Option<&str>),
+    what: Notice,
+    now: OffsetDateTime,
+) -> Result<(), Failure> {
+    let language = language.map(|language| parse(language, "language")).transpose()?;
+    let to = parse(to, "e-mail address")?;
+    let mail = Outgoing { to, language: language.unwrap_or(Language::English), mail: Mail::Notice { what } };
+    put(connection, &mail, now).await?;
+    Ok(())
+}
+
 /// Tells every owner of a shop of something.
 pub(crate) async fn tell_owners(
     connection: &mut AsyncPgConnection,
@@ -87,13 +101,7 @@ pub(crate) async fn tell_owners(
         .select((people::email, people::language));
     let owners: Vec<(String, Option<String>)> = owners.load(connection).await?;
     for (email, language) in owners {
-        let language = language.map(|language| parse(&language, "language")).transpose()?;
-        let mail = Outgoing {
-            to: parse(&email, "e-mail address")?,
-            language: language.unwrap_or(Language::English),
-            mail: Mail::Notice { what },
-        };
-        put(connection, &mail, now).await?;
+        tell(connection, (&email, language.as_deref()), what, now).await?;
     }
     Ok(())
 }

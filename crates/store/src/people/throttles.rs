@@ -45,7 +45,7 @@ statement!(
 );
 
 statement!(
-    GiveBack(keys: Vec<Vec<u8>> => Array<Bytea>) -> () = "UPDATE throttles SET tries = tries - 1 WHERE key = ANY ($1) AND tries > 0"
+    GiveBack<'a>(key: &'a [u8] => Bytea) -> () = "UPDATE throttles SET tries = tries - 1 WHERE key = $1 AND tries > 0"
 );
 
 statement!(
@@ -59,11 +59,8 @@ pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTim
 
 /// Forgets counters within a transaction.
 pub(super) async fn clear(connection: &mut AsyncPgConnection, counters: &[Counter]) -> QueryResult<()> {
-    Clear { keys: keys(counters) }.execute(connection).await.map(|_| ())
-}
-
-fn keys(counters: &[Counter]) -> Vec<Vec<u8>> {
-    counters.iter().map(|counter| counter.key.to_vec()).collect()
+    let keys = counters.iter().map(|counter| counter.key.to_vec()).collect();
+    Clear { keys }.execute(connection).await.map(|_| ())
 }
 
 /// What is to be told without counting: who has to wait changes nothing, and waits for nobody's lock.
@@ -118,8 +115,8 @@ impl ThrottleStore for Store {
         Ok(tally)
     }
 
-    async fn give_back(&self, counters: &[Counter]) -> Result<(), StoreError> {
-        let give_back = GiveBack { keys: keys(counters) };
+    async fn give_back(&self, counter: &Counter) -> Result<(), StoreError> {
+        let give_back = GiveBack { key: &counter.key };
         self.run::<_, Failure>(async |connection| Ok(give_back.execute(connection).await?)).await?;
         Ok(())
     }

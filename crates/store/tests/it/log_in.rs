@@ -64,8 +64,8 @@ async fn of_ten_thousand_guesses_few_are_looked_at() {
 #[tokio::test]
 async fn right_passwords_do_not_count_against_their_network() {
     let db = fresh().await;
-    let office = [Counter::new(Counted::LoginFrom, "203.0.113.7")];
-    let guess = async || db.store.count(&office, NOW).await.unwrap();
+    let office = Counter::new(Counted::LoginFrom, "203.0.113.7");
+    let guess = async || db.store.count(&[office], NOW).await.unwrap();
     for _ in 0..4 {
         assert_eq!(guess().await.verdict, Verdict::Go);
     }
@@ -75,9 +75,9 @@ async fn right_passwords_do_not_count_against_their_network() {
     }
     guess().await;
     assert!(guess().await.verdict > Verdict::Go, "they do not take wrong ones back");
-    let nobody = [Counter::new(Counted::LoginFrom, "203.0.113.8")];
+    let nobody = Counter::new(Counted::LoginFrom, "203.0.113.8");
     db.store.give_back(&nobody).await.unwrap();
-    assert_eq!(db.store.count(&nobody, NOW).await.unwrap().tries, 1);
+    assert_eq!(db.store.count(&[nobody], NOW).await.unwrap().tries, 1);
 }
 
 #[tokio::test]

@@ -25,19 +25,19 @@ const REFUSED_TABLE: &str = "CREATE TEMPORARY TABLE import_refused_orders (order
 
 session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
-    /// Refunds of an order are those by its identifier and a day.
-    COUNT_REFUSED() -> (order_id: Text, lines: BigInt) = "SELECT refused.order_id, sum(part.lines)::bigint AS lines
-    FROM (SELECT DISTINCT order_id FROM import_refused_orders) refused
-    JOIN import_parts part ON part.external_id = refused.order_id
-        OR (part.kind = 'refund' AND left(part.external_id, -11) = refused.order_id)
-    GROUP BY refused.order_id ORDER BY refused.order_id"
+    /// Refunds of an order are those by its identifier and a day. Each condition by itself can be hashed: both files of orders and
+    /// what is refused of them may be long.
+    COUNT_REFUSED() -> (order_id: Text, lines: BigInt) = "SELECT order_id, sum(lines)::bigint AS lines FROM (
+        SELECT external_id AS order_id, lines FROM import_parts
+        UNION ALL SELECT left(external_id, -11), lines FROM import_parts WHERE kind = 'refund') part
+    WHERE order_id IN (SELECT order_id FROM import_refused_orders)
+    GROUP BY order_id ORDER BY order_id"
 );
 
 session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
-    DROP_REFUSED() -> () = "DELETE FROM import_parts part USING import_refused_orders refused
-    WHERE part.external_id = refused.order_id
-        OR (part.kind = 'refund' AND left(part.external_id, -11) = refused.order_id)"
+    DROP_REFUSED() -> () = "DELETE FROM import_parts WHERE external_id IN (SELECT order_id FROM import_refused_orders)
+        OR (kind = 'refund' AND left(external_id, -11) IN (SELECT order_id FROM import_refused_orders))"
 );
 
 /// The session's tables that documents take.
