@@ -26,7 +26,7 @@ use crate::{
 const LOOKS: usize = 14;
 /// Simulated groups of each kind.
 const GROUPS: usize = 3_000;
-const REVENUE_GROUPS: usize = 2_000;
+const REVENUE_GROUPS: usize = 20_000;
 const CREATIVES: usize = 8;
 
 /// An arm as a whole: what it was shown, and how often it was clicked on.
@@ -113,16 +113,19 @@ fn looks(arms: &[Arm], random: &mut Random) -> Vec<Vec<Outcome>> {
     looks
 }
 
+/// What a rule sees at a look.
+fn seen(looks: &[Vec<Outcome>], look: usize, spread: f64) -> Option<Seen<'_>> {
+    let before = look.checked_sub(1).and_then(|before| looks.get(before)).map_or(&[][..], Vec::as_slice);
+    looks.get(look).map(|arms| Seen { arms, before, looks: look + 1, spread })
+}
+
 /// The first look at which the rule names a winner, and whom.
 fn first_winner(rule: Rule, looks: &[Vec<Outcome>], spread: f64) -> Option<(usize, usize)> {
-    looks
-        .iter()
-        .enumerate()
-        .find_map(|(look, arms)| rule(&Seen { arms, looks: look + 1, spread }).map(|arm| (look, arm)))
+    (0..looks.len()).find_map(|look| Some((look, rule(&seen(looks, look, spread)?)?)))
 }
 
 fn at_end(rule: Rule, looks: &[Vec<Outcome>], spread: f64) -> bool {
-    looks.last().is_some_and(|arms| rule(&Seen { arms, looks: LOOKS, spread }).is_some())
+    seen(looks, LOOKS - 1, spread).is_some_and(|seen| rule(&seen).is_some())
 }
 
 #[derive(Default)]
@@ -143,9 +146,9 @@ fn counts(name: &str, rule: Rule, groups: &[Vec<Arm>]) -> serde_json::Value {
         false_end += usize::from(at_end(rule, &dealt, 0.0));
         false_any += usize::from(first_winner(rule, &dealt, 0.0).is_some());
         let (half, truth) = split(arms, &mut random);
-        let seen = looks(&half, &mut random);
-        let Some((look, winner)) = first_winner(rule, &seen, 0.0) else { continue };
-        let contrast = seen.get(look).and_then(|arms| Seen { arms, looks: look + 1, spread: 0.0 }.contrast(winner));
+        let half = looks(&half, &mut random);
+        let Some((look, winner)) = first_winner(rule, &half, 0.0) else { continue };
+        let contrast = seen(&half, look, 0.0).and_then(|seen| seen.contrast(winner));
         let (Some(contrast), Some(realised)) = (contrast, lift(&truth, winner)) else { continue };
         won.claimed += contrast.lift(TAU).observed;
         won.shrunk += contrast.lift(TAU).shrunk;

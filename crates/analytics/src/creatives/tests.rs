@@ -147,6 +147,21 @@ fn who_won_stays_a_winner_until_there_is_hardly_any_evidence_left() {
 }
 
 #[test]
+fn one_good_day_names_nobody() {
+    // All sell the same each day, but the first 25 times as much on one.
+    let on = |good: i64| {
+        let mut cells = cells(&[4.0, 4.0, 4.0]);
+        for cell in cells.iter_mut().filter(|cell| cell.creative == 0 && cell.day == good) {
+            cell.purchases *= 25.0;
+            cell.revenue *= 25.0;
+        }
+        verdicts(&cells, &[false; 3], TOLD)[0]
+    };
+    assert_eq!((on(19).status, on(18).status), (Status::Testing, Status::Winner));
+    assert!(on(19).evidence.unwrap() >= THRESHOLD, "the evidence itself is of all days");
+}
+
+#[test]
 fn what_is_missing_is_said() {
     let few = verdicts(&cells(&[1.0, 1.0]), &[false; 2], TOLD);
     assert_eq!(few[0].status, Status::InsufficientData);

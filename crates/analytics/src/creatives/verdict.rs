@@ -6,7 +6,8 @@ use super::{Contrast, Lift, Outcome, Stratum};
 
 /// Evidence from which a creative is a winner, after it was divided by how many are compared.
 pub const THRESHOLD: f64 = 10.0;
-/// A winner whose evidence falls below this has faded.
+/// A winner whose evidence falls below this has faded. Who would have faded without the newest day is named neither a winner
+/// nor a loser: one good day, at one of many looks, is most often chance.
 pub const FADED_BELOW: f64 = 2.0;
 /// The shrunk rate of a winner, by that of the others, is at least this; that of a loser at most its reciprocal.
 pub const LEAST_LIFT: f64 = 1.1;
@@ -125,7 +126,7 @@ pub fn contrasts(group: &Group<'_>) -> Vec<Contrast> {
         return Vec::new();
     };
     let enough = sums.iter().enumerate().filter(|(_, own)| own.purchases >= LEAST_PURCHASES);
-    enough.filter_map(|(creative, _)| strata.contrast(creative, metric, group.order_spread)).collect()
+    enough.filter_map(|(creative, _)| strata.contrast(creative, metric, group.order_spread, Days::All)).collect()
 }
 
 #[derive(Debug, Clone, Default)]
@@ -177,6 +178,13 @@ const fn metric_of(told: Told) -> Option<Metric> {
 /// The cells of each ad set and day.
 struct Strata<'a>(BTreeMap<(i64, i64), Vec<&'a Cell>>);
 
+/// Which days are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Days {
+    All,
+    WithoutTheNewest,
+}
+
 impl<'a> Strata<'a> {
     fn of(cells: &'a [Cell]) -> Self {
         let mut strata: BTreeMap<_, Vec<&Cell>> = BTreeMap::new();
@@ -186,8 +194,10 @@ impl<'a> Strata<'a> {
         Self(strata)
     }
 
-    fn contrast(&self, creative: usize, metric: Metric, order_spread: f64) -> Option<Contrast> {
-        let strata = self.0.values().map(|cells| {
+    fn contrast(&self, creative: usize, metric: Metric, order_spread: f64, days: Days) -> Option<Contrast> {
+        let newest = self.0.keys().map(|(_, day)| *day).max().filter(|_| days == Days::WithoutTheNewest);
+        let compared = self.0.iter().filter(|((_, day), _)| Some(*day) != newest);
+        let strata = compared.map(|(_, cells)| {
             let mut stratum = Stratum::default();
             for cell in cells {
                 let side = if cell.creative == creative { &mut stratum.own } else { &mut stratum.others };
@@ -248,18 +258,20 @@ impl One<'_> {
     }
 
     fn compare(&self, metric: Metric) -> Option<Verdict> {
-        let contrast = self.strata.contrast(self.creative, metric, self.group.order_spread)?;
+        let over = |days| self.strata.contrast(self.creative, metric, self.group.order_spread, days);
+        let (contrast, before) = (over(Days::All)?, over(Days::WithoutTheNewest));
         let tau = self.group.tau;
         let of = |contrast: Contrast| libm::exp(contrast.ln_evidence(tau)) / self.running as f64;
         let (better, worse) = (of(contrast), of(contrast.mirrored()));
+        let (was_better, was_worse) = (before.map_or(0.0, of), before.map_or(0.0, |before| of(before.mirrored())));
         let (least, shrunk) = (libm::log(LEAST_LIFT), contrast.shrunk(tau));
         let status = match metric {
             Metric::Ctr if better >= THRESHOLD && shrunk >= least => Status::Leading,
             Metric::Ctr => Status::Testing,
-            _ if better >= THRESHOLD && shrunk >= least => Status::Winner,
             _ if self.won && better >= FADED_BELOW => Status::Winner,
             _ if self.won => Status::Faded,
-            _ if worse >= THRESHOLD && shrunk <= -least => Status::Losing,
+            _ if better >= THRESHOLD && was_better >= FADED_BELOW && shrunk >= least => Status::Winner,
+            _ if worse >= THRESHOLD && was_worse >= FADED_BELOW && shrunk <= -least => Status::Losing,
             _ => Status::Testing,
         };
         let evidence = if status == Status::Losing { worse } else { better };

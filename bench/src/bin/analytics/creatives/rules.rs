@@ -1,7 +1,8 @@
 //! Rules that name a winner, and what they look at.
 
 use analytics::creatives::{
-    Contrast, LEAST_DAYS, LEAST_GROUP_PURCHASES, LEAST_LIFT, LEAST_PURCHASES, Outcome, Stratum, TAU, THRESHOLD,
+    Contrast, FADED_BELOW, LEAST_DAYS, LEAST_GROUP_PURCHASES, LEAST_LIFT, LEAST_PURCHASES, Outcome, Stratum, TAU,
+    THRESHOLD,
 };
 
 /// The 97.5 % quantile of the normal distribution.
@@ -10,6 +11,8 @@ const Z: f64 = 1.96;
 /// What the arms of a group have brought by a look.
 pub struct Seen<'a> {
     pub arms: &'a [Outcome],
+    /// The same a look earlier; nothing before the first.
+    pub before: &'a [Outcome],
     /// Looks so far, this one included.
     pub looks: usize,
     /// The squared coefficient of variation of an event's amount.
@@ -37,8 +40,10 @@ fn full(seen: &Seen<'_>) -> Option<usize> {
     let events: f64 = seen.arms.iter().map(|arm| arm.events).sum();
     let found =
         seen.best(|contrast, arms| evidence(contrast, arms) >= THRESHOLD && contrast.shrunk(TAU) >= LEAST_LIFT.ln())?;
+    let before = Seen { arms: seen.before, before: &[], looks: seen.looks - 1, spread: seen.spread }.contrast(found)?;
+    let lasts = evidence(before, seen.arms.len()) >= FADED_BELOW;
     let own = seen.arms.get(found)?.events;
-    (own >= LEAST_PURCHASES && events >= LEAST_GROUP_PURCHASES && seen.looks >= LEAST_DAYS).then_some(found)
+    (lasts && own >= LEAST_PURCHASES && events >= LEAST_GROUP_PURCHASES && seen.looks >= LEAST_DAYS).then_some(found)
 }
 
 /// The quantile of .025 by the number of arms, for up to twelve.
