@@ -148,6 +148,16 @@ impl<'a> Message<'a> {
         self.text(&format!("{name}_on"), on).text(name, plain)
     }
 
+    /// A country by its code: `$x` is its name, `$x_in` and `$x_from` say that something was there or came from there.
+    #[must_use]
+    pub fn country(self, name: &str, code: &str) -> Self {
+        let of_code = |id| self.texts.message(id).text("code", code).say();
+        let (country, article) = (of_code("country"), of_code("country-article"));
+        let [within, from] = ["in-country", "from-country"]
+            .map(|id| self.texts.message(id).text("article", &article).text("name", &country).say());
+        self.text(&format!("{name}_in"), within).text(&format!("{name}_from"), from).text(name, country)
+    }
+
     /// A name, a code to select by, or a text that is written already.
     #[must_use]
     pub fn text(mut self, name: &str, text: impl Display) -> Self {

@@ -346,7 +346,7 @@ mod tests {
             .iter()
             .flat_map(|day| [part(day, Dimension::Country, "AR", 20), part(day, Dimension::Country, "BR", lost(day))])
             .collect();
-        assert!(cause(&two).unwrap_or_default().contains("Orders in BR"), "{:?}", cause(&two));
+        assert!(cause(&two).unwrap_or_default().contains("Orders in Brazil"), "{:?}", cause(&two));
     }
 
     #[test]
@@ -376,7 +376,7 @@ mod tests {
         let cause = found.iter().find(|f| f.metric == "gross_revenue" && f.kind == Kind::Correlated);
         let cause = cause.unwrap_or_else(|| panic!("{found:#?}"));
         let said = cause.inferred_cause.as_deref().unwrap();
-        assert!(said.contains("in BR on Shopify"), "{said}");
+        assert!(said.contains("in Brazil on Shopify"), "{said}");
         assert_eq!(cause.cause, Some(Cause::Platform));
         let last = cause.drivers.iter().find(|driver| driver.level == 2).unwrap();
         assert_eq!((last.dimension, last.part.as_deref()), (Some(Dimension::CountryPlatform), Some("BR/shopify")));

@@ -173,10 +173,12 @@ mod tests {
     #[test]
     fn what_was_noted_is_read_without_json() {
         let of = |value: Value| plain(&writer("es-AR"), &value);
-        assert_eq!(
-            of(json!({"events": ["order.created", "order.paid"], "is_active": true})),
-            "events: order.created, order.paid, is active: Sí"
-        );
-        assert_eq!(of(json!({"link": null, "limit": 5, "hosts": []})), "link: –, limit: 5, hosts: –");
+        assert_eq!(of(json!({"events": ["order.created", "order.paid"]})), "events: order.created, order.paid");
+        let mut parts: Vec<_> = of(json!({"is_active": true, "link": null, "limit": 5, "hosts": []}))
+            .split(", ")
+            .map(str::to_owned)
+            .collect();
+        parts.sort();
+        assert_eq!(parts, ["hosts: –", "is active: Sí", "limit: 5", "link: –"], "in any order");
     }
 }

@@ -203,7 +203,8 @@ pub fn called(customer: &Customer) -> String {
 /// Where a customer is from.
 pub fn from(writer: &Writer, customer: &Customer) -> String {
     let platform = writer.message("platform").text("platform", customer.source).say();
-    let place = [customer.city.clone(), customer.country.clone()];
+    let country = customer.country.as_ref().map(|code| writer.message("country").text("code", code).say());
+    let place = [customer.city.clone(), country];
     std::iter::once(platform).chain(place.into_iter().flatten()).collect::<Vec<_>>().join(" · ")
 }
 
@@ -282,7 +283,7 @@ pub mod tests {
     #[test]
     fn a_customer_without_a_name_is_called_by_what_is_known() {
         let row = row(&writer("en"), &customer());
-        assert_eq!((row.name.as_str(), row.below.as_deref()), ("77", Some("Mercado Libre · Rosario · AR")));
+        assert_eq!((row.name.as_str(), row.below.as_deref()), ("77", Some("Mercado Libre · Rosario · Argentina")));
         let shown: Vec<_> = row
             .cells
             .iter()

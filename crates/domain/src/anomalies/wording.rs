@@ -56,7 +56,12 @@ fn place(driver: &Driver, texts: &Texts) -> String {
         Dimension::CountryPlatform => part.split_once('/').unwrap_or((part, "")),
     };
     let named = |part: &str| if part == OTHER { texts.message("cause-others").say() } else { part.to_owned() };
-    texts.message("cause-place").text("by", by).text("part", named(part)).text("platform", named(platform)).say()
+    let message = texts.message("cause-place").text("by", by).text("platform", named(platform));
+    match by {
+        Dimension::Country | Dimension::CountryPlatform => message.country("part", &named(part)),
+        Dimension::Platform | Dimension::Product | Dimension::Campaign => message.text("part", named(part)),
+    }
+    .say()
 }
 
 fn capitalised(sentence: &str) -> String {
@@ -92,7 +97,7 @@ pub(crate) mod tests {
     #[case(&[driver(1, "visitors", None, 0.8, (50.0, 100.0)), driver(2, "ad_clicks", None, 1.0, (10.0, 40.0))],
         "Visits were 50% below normal, because clicks on ads were 75% below normal (80% of the difference).")]
     #[case(&[driver(1, "orders", Some((Dimension::CountryPlatform, "BR/shopify")), 0.95, (0.0, 40.0))],
-        "Orders in BR on Shopify were zero (95% of the difference).")]
+        "Orders in Brazil on Shopify were zero (95% of the difference).")]
     #[case(&[driver(1, "gross_revenue", Some((Dimension::Platform, OTHER)), 0.95, (30.0, 40.0))],
         "Sales on all others together were 25% below normal (95% of the difference).")]
     #[case(&[driver(1, "ad_spend", Some((Dimension::Campaign, "google/Shopping")), 1.0, (400.0, 100.0))],
@@ -150,6 +155,7 @@ pub(crate) mod tests {
             Some((Dimension::Platform, OTHER)),
             Some((Dimension::Product, "MUG-BLUE")),
             Some((Dimension::Country, "BR")),
+            Some((Dimension::Country, "ZZ")),
             Some((Dimension::Campaign, "google/Shopping")),
             Some((Dimension::CountryPlatform, "BR/shopify")),
         ];

@@ -162,7 +162,10 @@ impl Told {
     /// The texts.
     pub fn wording(&self, texts: &Texts, currency: Currency) -> Wording {
         let message = texts.message(format!("insight-{}", self.kind.as_str().replace('_', "-")));
-        let filled = self.figures.iter().fold(message, |message, figure| figure.fill(message, currency));
+        let filled = self.figures.iter().fold(message, |message, figure| match &figure.value {
+            Value::Names(names) if self.is_of_country() => message.country(&figure.name, &names.concat()),
+            _ => figure.fill(message, currency),
+        });
         let parts: Vec<Wording> = self.parts.iter().map(|part| part.wording(texts, currency)).collect();
         let filled = match parts.first() {
             Some(first) => {
@@ -177,6 +180,11 @@ impl Told {
             suggested_action: filled.attribute("action"),
             impact_estimate: filled.attribute("impact"),
         }
+    }
+
+    /// Whether the part that a story is of is a country: its name then is a code.
+    fn is_of_country(&self) -> bool {
+        self.figures.iter().any(|figure| figure.name == "what" && figure.value == Value::Code("country".to_owned()))
     }
 
     /// What a text about it may rest on.

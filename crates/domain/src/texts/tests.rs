@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use fluent_bundle::FluentError;
+use fluent_bundle::{FluentError, FluentValue};
 use fluent_syntax::{
     ast::{Entry, Expression, InlineExpression, Pattern, PatternElement},
     parser,
@@ -150,7 +150,7 @@ fn in_expression(expression: &Expression<&str>, found: &mut BTreeSet<String>) {
             // By its number a form is selected; the figure is the same.
             found.insert(format!(
                 "${}",
-                id.name.trim_end_matches("_n").trim_end_matches("_on").trim_end_matches("_listed")
+                ["_n", "_on", "_listed", "_in", "_from"].iter().fold(id.name, |name, end| name.trim_end_matches(end))
             ));
         }
         InlineExpression::MessageReference { id, attribute: None } => {
@@ -168,6 +168,32 @@ fn in_expression(expression: &Expression<&str>, found: &mut BTreeSet<String>) {
             }
         }
     }
+}
+
+#[rstest]
+#[case(Language::English, "US", "United States", "in the United States", "from the United States")]
+#[case(Language::English, "AR", "Argentina", "in Argentina", "from Argentina")]
+#[case(Language::English, "ZZ", "ZZ", "in ZZ", "from ZZ")]
+#[case(Language::Spanish, "GB", "Reino Unido", "en el Reino Unido", "del Reino Unido")]
+#[case(Language::Spanish, "BR", "Brasil", "en Brasil", "de Brasil")]
+#[case(Language::BrazilianPortuguese, "BR", "Brasil", "no Brasil", "do Brasil")]
+#[case(Language::BrazilianPortuguese, "AR", "Argentina", "na Argentina", "da Argentina")]
+#[case(Language::BrazilianPortuguese, "US", "Estados Unidos", "nos Estados Unidos", "dos Estados Unidos")]
+#[case(Language::BrazilianPortuguese, "PT", "Portugal", "em Portugal", "de Portugal")]
+fn a_country_is_named_with_its_article(
+    #[case] language: Language,
+    #[case] code: &str,
+    #[case] name: &str,
+    #[case] within: &str,
+    #[case] from: &str,
+) {
+    let texts = Texts::of(Locale { language, region: None });
+    let message = texts.message("country").country("part", code);
+    let filled = |name: &str| match message.args.get(name) {
+        Some(FluentValue::String(text)) => text.to_string(),
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(["part", "part_in", "part_from"].map(filled), [name, within, from]);
 }
 
 #[test]
@@ -214,7 +240,8 @@ fn every_message_is_filled_in_every_language() {
         let said: BTreeSet<_> = SAID
             .with_borrow(|said| said.iter().filter(|(of, _)| of == language).map(|(_, name)| name.clone()).collect());
         // Parts of others.
-        let parts = ["weekday", "month", "day", "day-on", "money", "percent", "points", "list", "platform"];
+        let parts =
+            ["weekday", "month", "day", "day-on", "money", "percent", "points", "list", "platform", "on-platform"];
         let left: Vec<_> = all.difference(&said).filter(|name| !parts.contains(&name.as_str())).collect();
         assert!(left.is_empty(), "{language}: {left:?}");
     }

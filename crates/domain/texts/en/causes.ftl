@@ -47,9 +47,9 @@ cause-driver = { $metric ->
 }
 # With the space before it.
 cause-place = { $by ->
-    [platform] {" "}on { platform }
+    [platform] {" "}{ on-platform }
     [product] {" "}of { $part }
-    [country] {" "}in { $part }
-    [campaign] {" "}for the campaign { $part } on { platform }
-   *[country_platform] {" "}in { $part } on { platform }
+    [country] {" "}{ $part_in }
+    [campaign] {" "}for the campaign { $part } { on-platform }
+   *[country_platform] {" "}{ $part_in } { on-platform }
 }

@@ -58,3 +58,6 @@ platform = { $platform ->
     [tiktok_ads] TikTok Ads
    *[other] { $platform }
 }
+on-platform = { $platform ->
+   *[other] on { platform }
+}

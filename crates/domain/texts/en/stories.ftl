@@ -8,8 +8,8 @@ insight-story =
            *[up] { platform } sold far more than normal { $day_on }
         }
         [country] { $direction ->
-            [down] Far fewer orders from { $part } than normal { $day_on }
-           *[up] Far more orders from { $part } than normal { $day_on }
+            [down] Far fewer orders { $part_from } than normal { $day_on }
+           *[up] Far more orders { $part_from } than normal { $day_on }
         }
         [product] { $direction ->
             [down] { $part } sold far less than normal { $day_on }
@@ -65,9 +65,9 @@ insight-story =
            *[other] { platform } had { $observed } orders { $day_on }; about { $expected } would be normal.
         }
         [country] { $observed_n ->
-            [0] No order came from { $part } { $day_on }; about { $expected } would be normal.
-            [one] { $observed } order came from { $part } { $day_on }; about { $expected } would be normal.
-           *[other] { $observed } orders came from { $part } { $day_on }; about { $expected } would be normal.
+            [0] No order came { $part_from } { $day_on }; about { $expected } would be normal.
+            [one] { $observed } order came { $part_from } { $day_on }; about { $expected } would be normal.
+           *[other] { $observed } orders came { $part_from } { $day_on }; about { $expected } would be normal.
         }
         [product] { $observed_n ->
             [0] { $part } sold nothing { $day_on }; about { $expected } would be normal.
@@ -127,8 +127,8 @@ insight-story =
     }
     .action = { $action ->
         [check_checkout] { $what ->
-            [platform] Place a test order on { platform }, and check its checkout and payments.
-            [country] Place a test order from { $part }, and check payments and shipping there.
+            [platform] Place a test order { on-platform }, and check its checkout and payments.
+            [country] Place a test order { $part_from }, and check payments and shipping there.
            *[other] Place a test order, and check the checkout and the payments.
         }
         [check_shop] Check that the shop is open and takes orders.

@@ -47,9 +47,9 @@ cause-driver = { $metric ->
 }
 # With the space before it.
 cause-place = { $by ->
-    [platform] {" "}en { platform }
+    [platform] {" "}{ on-platform }
     [product] {" "}de { $part }
-    [country] {" "}en { $part }
-    [campaign] {" "}de la campaña { $part } en { platform }
-   *[country_platform] {" "}en { $part }, en { platform }
+    [country] {" "}{ $part_in }
+    [campaign] {" "}de la campaña { $part } { on-platform }
+   *[country_platform] {" "}{ $part_in }, { on-platform }
 }

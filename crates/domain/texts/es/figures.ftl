@@ -51,3 +51,6 @@ platform = { $platform ->
     [tiktok_ads] TikTok Ads
    *[other] { $platform }
 }
+on-platform = { $platform ->
+   *[other] en { platform }
+}

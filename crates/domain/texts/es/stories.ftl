@@ -8,8 +8,8 @@ insight-story =
            *[up] { platform } vendió mucho más de lo normal { $day_on }
         }
         [country] { $direction ->
-            [down] Muchos menos pedidos de { $part } de lo normal { $day_on }
-           *[up] Muchos más pedidos de { $part } de lo normal { $day_on }
+            [down] Muchos menos pedidos { $part_from } de lo normal { $day_on }
+           *[up] Muchos más pedidos { $part_from } de lo normal { $day_on }
         }
         [product] { $direction ->
             [down] { $part } vendió mucho menos de lo normal { $day_on }
@@ -65,9 +65,9 @@ insight-story =
            *[other] { platform } tuvo { $observed } pedidos { $day_on }; lo normal serían unos { $expected }.
         }
         [country] { $observed_n ->
-            [0] No llegó ningún pedido de { $part } { $day_on }; lo normal serían unos { $expected }.
-            [one] Llegó { $observed } pedido de { $part } { $day_on }; lo normal serían unos { $expected }.
-           *[other] Llegaron { $observed } pedidos de { $part } { $day_on }; lo normal serían unos { $expected }.
+            [0] No llegó ningún pedido { $part_from } { $day_on }; lo normal serían unos { $expected }.
+            [one] Llegó { $observed } pedido { $part_from } { $day_on }; lo normal serían unos { $expected }.
+           *[other] Llegaron { $observed } pedidos { $part_from } { $day_on }; lo normal serían unos { $expected }.
         }
         [product] { $observed_n ->
             [0] { $part } no vendió nada { $day_on }; lo normal serían unos { $expected }.
@@ -127,8 +127,8 @@ insight-story =
     }
     .action = { $action ->
         [check_checkout] { $what ->
-            [platform] Haz un pedido de prueba en { platform } y revisa su checkout y los pagos.
-            [country] Haz un pedido de prueba desde { $part } y revisa allí los pagos y el envío.
+            [platform] Haz un pedido de prueba { on-platform } y revisa su checkout y los pagos.
+            [country] Haz un pedido de prueba { $part_from } y revisa allí los pagos y el envío.
            *[other] Haz un pedido de prueba y revisa el checkout y los pagos.
         }
         [check_shop] Revisa que la tienda esté abierta y reciba pedidos.

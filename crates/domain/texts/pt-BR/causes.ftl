@@ -47,9 +47,9 @@ cause-driver = { $metric ->
 }
 # With the space before it.
 cause-place = { $by ->
-    [platform] {" "}em { platform }
+    [platform] {" "}{ on-platform }
     [product] {" "}de { $part }
-    [country] {" "}em { $part }
-    [campaign] {" "}da campanha { $part } em { platform }
-   *[country_platform] {" "}em { $part }, em { platform }
+    [country] {" "}{ $part_in }
+    [campaign] {" "}da campanha { $part } { on-platform }
+   *[country_platform] {" "}{ $part_in }, { on-platform }
 }

@@ -56,3 +56,17 @@ platform = { $platform ->
     [tiktok_ads] TikTok Ads
    *[other] { $platform }
 }
+on-platform = { $platform ->
+    [shopify] na { platform }
+    [tiendanube] na { platform }
+    [mercadolibre] no { platform }
+    [google] no { platform }
+    [meta] na { platform }
+    [tiktok] no { platform }
+    [google_ads] no { platform }
+    [meta_ads] no { platform }
+    [tiktok_ads] no { platform }
+    [instagram] no { platform }
+    [facebook] no { platform }
+   *[other] em { platform }
+}

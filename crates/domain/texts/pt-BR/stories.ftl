@@ -8,8 +8,8 @@ insight-story =
            *[up] { platform } vendeu muito mais que o normal { $day_on }
         }
         [country] { $direction ->
-            [down] Muito menos pedidos de { $part } que o normal { $day_on }
-           *[up] Muito mais pedidos de { $part } que o normal { $day_on }
+            [down] Muito menos pedidos { $part_from } que o normal { $day_on }
+           *[up] Muito mais pedidos { $part_from } que o normal { $day_on }
         }
         [product] { $direction ->
             [down] { $part } vendeu muito menos que o normal { $day_on }
@@ -65,9 +65,9 @@ insight-story =
            *[other] { platform } teve { $observed } pedidos { $day_on }; o normal seria cerca de { $expected }.
         }
         [country] { $observed_n ->
-            [0] Nenhum pedido de { $part } chegou { $day_on }; o normal seria cerca de { $expected }.
-            [one] { $observed } pedido de { $part } chegou { $day_on }; o normal seria cerca de { $expected }.
-           *[other] { $observed } pedidos de { $part } chegaram { $day_on }; o normal seria cerca de { $expected }.
+            [0] Nenhum pedido { $part_from } chegou { $day_on }; o normal seria cerca de { $expected }.
+            [one] { $observed } pedido { $part_from } chegou { $day_on }; o normal seria cerca de { $expected }.
+           *[other] { $observed } pedidos { $part_from } chegaram { $day_on }; o normal seria cerca de { $expected }.
         }
         [product] { $observed_n ->
             [0] { $part } não vendeu nada { $day_on }; o normal seria cerca de { $expected }.
@@ -127,8 +127,8 @@ insight-story =
     }
     .action = { $action ->
         [check_checkout] { $what ->
-            [platform] Faça um pedido de teste em { platform } e verifique o checkout e os pagamentos.
-            [country] Faça um pedido de teste a partir de { $part } e verifique ali os pagamentos e o frete.
+            [platform] Faça um pedido de teste { on-platform } e verifique o checkout e os pagamentos.
+            [country] Faça um pedido de teste { $part_from } e verifique ali os pagamentos e o frete.
            *[other] Faça um pedido de teste e verifique o checkout e os pagamentos.
         }
         [check_shop] Verifique se a loja está aberta e recebe pedidos.
