@@ -26,7 +26,7 @@ fi
 rm -rf "$folder/run"
 mkdir "$folder/run"
 : >"$folder/run/service.log"
-BAS_RATE_LIMIT_PER_MINUTE=10000000 BAS_LOG=warn "$API" up --data-dir "$folder/run/data" \
+BAS_RATE_LIMIT_PER_MINUTE=10000000 BAS_LOG=warn BAS_DASHBOARD_LISTEN=127.0.0.1:0 "$API" up --data-dir "$folder/run/data" \
     --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 >"$folder/run/service.log" 2>&1 &
 service=$!
 trap 'kill $service 2>/dev/null; wait $service || true' EXIT

@@ -46,7 +46,7 @@ const AGAIN_AFTER: time::Duration = time::Duration::seconds(10);
 /// Uploads that are looked at: one of them that another process takes leaves the next.
 const LOOKED_AT: i64 = 10;
 /// What is told of a failure that is the service's own; the log says more.
-const INTERNAL: &str = "something went wrong in the service";
+pub const INTERNAL: &str = "something went wrong in the service";
 /// Characters of an error that are kept.
 const ERROR_CHARS: usize = 500;
 

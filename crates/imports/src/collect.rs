@@ -18,7 +18,7 @@ use domain::{
 use futures_util::{StreamExt, TryStreamExt};
 use time::macros::datetime;
 
-use super::{Counts, Failure, FileOptions, Form, OrderOptions, Reject, Rejects, import_orders};
+use super::{Audience, Counts, Failure, FileOptions, Form, OrderOptions, Reject, Rejects, import_orders};
 
 #[derive(Default)]
 pub struct Collect {
@@ -114,6 +114,7 @@ pub fn file() -> FileOptions {
         decimal_comma: false,
         latin1: false,
         zone: "Europe/London".parse().unwrap(),
+        audience: Audience::Command,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Failure;
+use super::{Failure, reason::Reason};
 
 /// Something a row may say.
 pub(super) struct Field {
@@ -18,6 +18,7 @@ pub(super) struct Field {
 pub(super) struct Columns {
     pub positions: Vec<Option<usize>>,
     pub count: usize,
+    pub names: Vec<String>,
     /// Columns that nothing is read from.
     pub ignored: Vec<String>,
 }
@@ -34,12 +35,11 @@ impl Columns {
             .map(|(field, _)| field.name)
             .collect();
         if !missing.is_empty() {
-            return Err(Failure::Usage(format!(
-                "no column for {}; the file has the columns {}; name them with --map {}=COLUMN",
-                missing.join(", "),
-                list(header),
-                missing.first().unwrap_or(&""),
-            )));
+            let reason = Reason::new("file-missing-columns")
+                .with("missing", missing.join(", "))
+                .with("columns", list(header))
+                .with("first", missing.first().unwrap_or(&""));
+            return Err(Failure::File(reason));
         }
         Ok(columns)
     }
@@ -59,10 +59,8 @@ impl Columns {
                 }
                 continue;
             }
-            let position = names
-                .iter()
-                .position(|name| *name == squeeze(column))
-                .ok_or_else(|| Failure::Usage(format!("there is no column `{column}` (columns: {})", list(header))))?;
+            let position =
+                names.iter().position(|name| *name == squeeze(column)).ok_or_else(|| no_column(column, header))?;
             claim(&mut positions, &mut taken, index, position);
         }
         // By rank of the name, so that a field's second choice does not take another one's first.
@@ -81,7 +79,7 @@ impl Columns {
             }
         }
         let ignored = header.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(name, _)| name.clone()).collect();
-        Ok(Self { positions, count: header.len(), ignored })
+        Ok(Self { positions, count: header.len(), names: header.to_vec(), ignored })
     }
 }
 
@@ -92,9 +90,13 @@ fn claim(positions: &mut [Option<usize>], taken: &mut [bool], field: usize, colu
     }
 }
 
+fn no_column(column: &str, header: &[String]) -> Failure {
+    Failure::File(Reason::new("file-no-column").with("column", column).with("columns", list(header)))
+}
+
 fn unknown_field(field: &str, fields: &[Field]) -> Failure {
     let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
-    Failure::Usage(format!("--map knows no field `{field}` (fields: {})", known.join(", ")))
+    Failure::File(Reason::new("file-unknown-field").with("name", field).with("fields", known.join(", ")))
 }
 
 /// The columns' names, cut short: a file that is no CSV has a strange first line.

@@ -32,12 +32,12 @@ impl Moment {
     }
 }
 
-const OUTSIDE: &str = "lies outside the years 1970 to 2100";
+const OUTSIDE: &str = "refused-outside";
 /// How far ahead a date may lie of what has happened: clocks differ, and a file may be of another zone than it says.
 pub(super) const AHEAD: Duration = Duration::DAY;
-pub(super) const FUTURE: &str = "lies in the future";
-const NOT_A_DATE: &str = "is not a date";
-const UNDECIDED: &str = "could be day/month or month/day; say which with --date-format dmy or mdy";
+pub(super) const FUTURE: &str = "refused-future";
+const NOT_A_DATE: &str = "refused-not-a-date";
+const UNDECIDED: &str = "refused-undecided";
 
 /// Reads a date, with or without a time of day and an offset, or Unix seconds or milliseconds.
 pub(super) fn moment(text: &str, order: Option<DateOrder>) -> Result<Moment, &'static str> {
@@ -110,14 +110,14 @@ fn read_date(text: &str, order: Option<DateOrder>) -> Result<Date, &'static str>
         return calendar(first, second, third);
     }
     if text.bytes().rev().take_while(u8::is_ascii_digit).count() != 4 {
-        return Err("has no year of four digits");
+        return Err("refused-no-year");
     }
     match order {
         // 31.12.2026 is written where the day comes first.
         _ if separator == b'.' => calendar(third, second, first),
         Some(DateOrder::DayMonthYear) => calendar(third, second, first),
         Some(DateOrder::MonthDayYear) => calendar(third, first, second),
-        Some(DateOrder::YearMonthDay) => Err("does not start with the year"),
+        Some(DateOrder::YearMonthDay) => Err("refused-not-year-first"),
         // The file shows no order, but this date can be read in one way only.
         None if first == second || only_order(first, second) == Some(DateOrder::DayMonthYear) => {
             calendar(third, second, first)
@@ -129,9 +129,9 @@ fn read_date(text: &str, order: Option<DateOrder>) -> Result<Date, &'static str>
 
 fn calendar(year: i64, month: i64, day: i64) -> Result<Date, &'static str> {
     let month = u8::try_from(month).ok().and_then(|month| Month::try_from(month).ok());
-    let month = month.ok_or("has no such month (day and month the other way round?)")?;
+    let month = month.ok_or("refused-no-month")?;
     let (year, day) = (i32::try_from(year).unwrap_or(i32::MAX), u8::try_from(day).unwrap_or(u8::MAX));
-    let date = Date::from_calendar_date(year, month, day).map_err(|_| "has no such day")?;
+    let date = Date::from_calendar_date(year, month, day).map_err(|_| "refused-no-day")?;
     within_years(date)?;
     Ok(date)
 }
@@ -140,7 +140,7 @@ fn within_years(date: Date) -> Result<(), &'static str> {
     if YEARS.contains(&date.year()) { Ok(()) } else { Err(OUTSIDE) }
 }
 
-const NOT_A_TIME: &str = "has no valid time of day";
+const NOT_A_TIME: &str = "refused-not-a-time";
 
 /// `8:26`, `08:26:00.123`, with ` AM`/` PM`, and with `Z`, ` UTC`, `+01`, `+0100` or `-03:00` behind it.
 fn read_clock(text: &str) -> Result<(Time, Option<UtcOffset>), &'static str> {
@@ -180,7 +180,7 @@ fn clock_number(part: Option<&str>) -> Result<u8, &'static str> {
 }
 
 fn read_offset(text: &str) -> Result<Option<UtcOffset>, &'static str> {
-    const NOT_AN_OFFSET: &str = "has an unknown offset; write Z or one such as -03:00";
+    const NOT_AN_OFFSET: &str = "refused-not-an-offset";
     let (sign, digits) = match text.split_at_checked(1) {
         None => return Ok(None),
         Some(("+", digits)) => (1, digits),

@@ -69,7 +69,7 @@ fn quoted_length(rest: &[u8], delimiter: u8) -> Result<usize, &'static str> {
             Some(b'"') => at = quote + 2,
             None => return Ok(quote + 1),
             Some(byte) if *byte == delimiter => return Ok(quote + 1),
-            Some(_) => return Err("there is text behind a closing quote"),
+            Some(_) => return Err("refused-behind-quote"),
         }
     }
 }

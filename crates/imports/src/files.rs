@@ -13,7 +13,7 @@ use domain::{
 };
 
 use super::{
-    Counts, Failure, FileOptions, OrderOptions, Rejects, Report,
+    Audience, Counts, Failure, FileOptions, OrderOptions, Rejects, Report,
     columns::Columns,
     import_ad_spend, import_expenses, import_orders, import_products, import_stock,
     orders::OrderLines,
@@ -50,6 +50,12 @@ impl FileImporter for Files {
     }
 
     async fn import(&self, target: Target, account: &Account, job: Job) -> Result<Outcome, ImportFailure> {
+        self.read(target, account, job).await.map_err(|failure| failed(failure, account))
+    }
+}
+
+impl Files {
+    async fn read(&self, target: Target, account: &Account, job: Job) -> Result<Outcome, Failure> {
         let Job { kind, reading, reader, rejects } = job;
         let (store, file, today) = (&*self.store, options(account, &reading), account.timezone.day_of(target.now));
         let reader = plain(reader)?;
@@ -76,12 +82,12 @@ impl FileImporter for Files {
     }
 }
 
-impl From<Failure> for ImportFailure {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Store(error) => Self::Store(error),
-            Failure::Usage(_) | Failure::Io(_) | Failure::UnknownAccount => Self::File(failure.to_string()),
-        }
+/// As the account's language says it.
+fn failed(failure: Failure, account: &Account) -> ImportFailure {
+    match failure {
+        Failure::Store(error) => ImportFailure::Store(error),
+        Failure::File(reason) => ImportFailure::File(reason.say(Audience::Page(account.locale))),
+        Failure::Usage(_) | Failure::Io(_) | Failure::UnknownAccount => ImportFailure::File(failure.to_string()),
     }
 }
 
@@ -187,6 +193,7 @@ mod tests {
         AccountId, UserId,
         accounts::{Mode, Plan},
         imports::DateOrder,
+        language::Language,
         texts::Locale,
     };
     use rstest::rstest;
@@ -269,6 +276,27 @@ mod tests {
         assert_eq!(lines.len(), 2, "{kept}");
         assert_eq!(lines[0], "date;platform;spend;rejected_line;rejected_reason");
         assert!(lines[1].starts_with("never;meta;4;3;"), "{kept}");
+    }
+
+    #[tokio::test]
+    async fn who_brought_a_file_reads_in_their_language_which_column_is_wrong() {
+        let account = Account { locale: Locale { language: Language::Spanish, region: None }, ..account() };
+        let import = |text: &'static str| {
+            let rejects = Arc::new(Mutex::new(Vec::new()));
+            let job = Job {
+                kind: Kind::AdSpend,
+                reading: Reading::default(),
+                reader: Box::new(io::Cursor::new(text)),
+                rejects: Box::new(Kept(rejects.clone())),
+            };
+            let account = account.clone();
+            async move { (files().import(TARGET, &account, job).await, rejects) }
+        };
+        let (_, rejects) = import("Fecha,Platform,Spend\n1/2/2026,meta,3\n13/2/2026,meta,1.2.3\n").await;
+        let kept = String::from_utf8(rejects.lock().unwrap().clone()).unwrap();
+        assert!(kept.contains("13/2/2026,meta,1.2.3,3,Spend no es un número"), "{kept}");
+        let (failed, _) = import("Fecha,Platform,Spend\n1/2/2026,meta,3\n").await;
+        assert_eq!(failed.unwrap_err().to_string(), "las fechas pueden ser día/mes o mes/día; indica cuál");
     }
 
     struct Kept(Arc<Mutex<Vec<u8>>>);

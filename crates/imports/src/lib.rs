@@ -15,6 +15,7 @@ mod orders;
 mod others;
 mod pipeline;
 mod plain;
+mod reason;
 mod records;
 mod rejects;
 mod sample;
@@ -38,6 +39,7 @@ pub use domain::imports::DateOrder;
 pub use files::Files;
 use pipeline::run;
 pub use plain::plain;
+pub use reason::{Audience, Reason};
 pub use rejects::Form;
 use rejects::Refused;
 
@@ -56,6 +58,8 @@ pub struct FileOptions {
     pub latin1: bool,
     /// The clock that dates without an offset were written by.
     pub zone: Zone,
+    /// Who reads why lines are refused.
+    pub audience: Audience,
 }
 
 /// What order lines mean.
@@ -104,7 +108,10 @@ pub struct Counts {
 /// Why an import failed. Nothing of it was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The file or the options are not as they must be.
+    /// The file is not as it must be.
+    #[error("{0}")]
+    File(Reason),
+    /// The options are not as they must be.
     #[error("{0}")]
     Usage(String),
     /// The file could not be read, or the rejects not be written.
@@ -145,10 +152,8 @@ pub async fn import_orders(
         let Some(group) = refused.groups.get(&order_id).copied() else { continue };
         let elsewhere = lines - group.others;
         if elsewhere > 0 {
-            let reason = format!(
-                "with it, {elsewhere} more of order {order_id} above it were refused: import all of them again"
-            );
-            add_refused(&mut refused, group.line, reason, None)?;
+            let reason = Reason::new("refused-above-it").with("count", elsewhere).with("order", &order_id);
+            add_refused(&mut refused, group.line, &reason, None)?;
             read.refuse(elsewhere);
         }
     }
@@ -181,7 +186,7 @@ pub async fn import_stock(
     let (report, mut refused) = run(reader, file, rows, rejects, |rows| store.stock(target, rows)).await?;
     let (StockSummary { rows, unknown, unknown_count }, mut read) = (report.result, report.read);
     for StockRow { line, record, .. } in unknown {
-        add_refused(&mut refused, line, "no product has this sku".to_owned(), Some(record))?;
+        add_refused(&mut refused, line, &Reason::new("refused-unknown-sku"), Some(record))?;
     }
     read.refuse(unknown_count);
     Ok(Report { read, result: rows })
@@ -200,8 +205,8 @@ pub async fn import_ad_spend(
         run(reader, file, rows, rejects, |rows| store.ad_spend(target, AdSource::File, rows)).await?;
     let (AdSpendSummary { rows, synced, synced_count }, mut read) = (report.result, report.read);
     for SyncedRow { line, platform, day, record } in synced {
-        let reason = format!("{platform} is connected, and itself told of {day}; a file cannot");
-        add_refused(&mut refused, line, reason, Some(record))?;
+        let reason = Reason::new("refused-synced").with("name", platform).with("date", day);
+        add_refused(&mut refused, line, &reason, Some(record))?;
     }
     read.refuse(synced_count);
     Ok(Report { read, result: rows })
@@ -220,7 +225,7 @@ pub async fn import_rates(
 }
 
 /// Adds a line that the store refused, when the others are in.
-fn add_refused(refused: &mut Refused, line: u64, reason: String, record: Option<Vec<u8>>) -> Result<(), Failure> {
+fn add_refused(refused: &mut Refused, line: u64, reason: &Reason, record: Option<Vec<u8>>) -> Result<(), Failure> {
     let written = refused.add(line, reason, record);
     written.map_err(|failure| Failure::Io(format!("the other lines went in, but {failure}")))
 }
@@ -256,6 +261,7 @@ impl FileOptions {
             decimal_comma: false,
             latin1: false,
             zone: account.timezone.clone(),
+            audience: Audience::Page(account.locale),
         }
     }
 }

@@ -6,8 +6,8 @@ use rust_decimal::Decimal;
 /// Digits in front of the point: an amount is below 10^12.
 const MAX_DIGITS: usize = 12;
 
-const NOT_A_NUMBER: &str = "is not a number";
-const AMBIGUOUS: &str = "could be thousands or decimals; say --decimal-comma, or write another number of decimals";
+const NOT_A_NUMBER: &str = "refused-not-a-number";
+const AMBIGUOUS: &str = "refused-ambiguous";
 
 /// What separates the decimals of a file's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,12 +25,12 @@ const RATE_DECIMALS: usize = 10;
 
 /// Reads an amount.
 pub(super) fn decimal(text: &str, mark: DecimalMark) -> Result<Decimal, &'static str> {
-    number(text, mark, MAX_DECIMALS as usize, "has more than 6 decimals")
+    number(text, mark, MAX_DECIMALS as usize, "refused-decimals-of-amount")
 }
 
 /// Reads a rate of exchange: small currencies need more decimals than amounts have.
 pub(super) fn rate(text: &str, mark: DecimalMark) -> Result<Decimal, &'static str> {
-    number(text, mark, RATE_DECIMALS, "has more than 10 decimals")
+    number(text, mark, RATE_DECIMALS, "refused-decimals-of-rate")
 }
 
 fn number(text: &str, mark: DecimalMark, decimals: usize, too_many: &'static str) -> Result<Decimal, &'static str> {
@@ -45,7 +45,7 @@ fn number(text: &str, mark: DecimalMark, decimals: usize, too_many: &'static str
     for byte in whole.bytes().filter(u8::is_ascii_digit) {
         whole_digits += usize::from(whole_digits > 0 || byte != b'0');
         if whole_digits > MAX_DIGITS {
-            return Err("is 10^12 or more");
+            return Err("refused-too-large");
         }
         mantissa = mantissa * 10 + i128::from(byte - b'0');
     }
@@ -134,9 +134,9 @@ pub(super) fn whole(text: &str, mark: DecimalMark) -> Result<i64, &'static str> 
     let number = decimal(text, mark)?;
     let whole = i64::try_from(number).map_err(|_| NOT_A_NUMBER)?;
     if Decimal::from(whole) != number {
-        Err("is not a whole number")
+        Err("refused-not-whole")
     } else if whole.abs() > MAX_QUANTITY {
-        Err("is above 10^9")
+        Err("refused-above")
     } else {
         Ok(whole)
     }
@@ -246,8 +246,8 @@ mod tests {
     #[case("6", Ok(6))]
     #[case("-6.00", Ok(-6))]
     #[case("1000000000", Ok(1_000_000_000))]
-    #[case("6.5", Err("is not a whole number"))]
-    #[case("1000000001", Err("is above 10^9"))]
+    #[case("6.5", Err("refused-not-whole"))]
+    #[case("1000000001", Err("refused-above"))]
     #[case("six", Err(NOT_A_NUMBER))]
     fn reads_whole_numbers(#[case] text: &str, #[case] value: Result<i64, &'static str>) {
         assert_eq!(whole(text, DecimalMark::Point), value);

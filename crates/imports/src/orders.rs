@@ -15,6 +15,7 @@ use super::{
     columns::Field,
     countries::Countries,
     dates::{AHEAD, FUTURE},
+    reason::Reason,
     table::{Record, Refusal, Table},
 };
 
@@ -128,7 +129,8 @@ impl OrderLines {
     fn check_currency(&self, record: &Record<'_>) -> Result<(), Refusal> {
         match record.text(CURRENCY) {
             Some(currency) if !currency.eq_ignore_ascii_case(self.options.currency.as_str()) => {
-                Err(record.reject(CURRENCY, &format!("is not the account's, {}", self.options.currency)))
+                let reason = record.wrong(CURRENCY, "refused-other-currency").with("currency", self.options.currency);
+                Err(Refusal::Reject(reason))
             }
             _ => Ok(()),
         }
@@ -267,7 +269,7 @@ impl Table for OrderLines {
         let at = self.instant(record)?;
         self.check_currency(record)?;
         if (Decimal::from(quantity) * price).abs() >= MAX_AMOUNT {
-            return Err(Refusal::Reject("quantity times price is 10^12 or more".to_owned()));
+            return Err(Refusal::Reject(Reason::new("refused-amount")));
         }
         let (kind, external_id) = self.classify(&order_id, quantity, price, at)?;
         let line = self.line(record, kind, quantity, price)?;

@@ -33,12 +33,12 @@ fn day(record: &Record<'_>, field: usize, zone: &Zone) -> Result<Option<Date>, R
 
 /// A day that must be there.
 fn required_day(record: &Record<'_>, field: usize, zone: &Zone) -> Result<Date, Refusal> {
-    day(record, field, zone)?.ok_or_else(|| record.reject(field, "is empty"))
+    day(record, field, zone)?.ok_or_else(|| record.reject(field, "refused-empty"))
 }
 
 /// An amount of 0 or more that must be there.
 fn cost(record: &Record<'_>, field: usize) -> Result<Decimal, Refusal> {
-    record.optional_cost(field)?.ok_or_else(|| record.reject(field, "is empty"))
+    record.optional_cost(field)?.ok_or_else(|| record.reject(field, "refused-empty"))
 }
 
 fn small(number: Option<i64>) -> Option<i32> {
@@ -200,7 +200,7 @@ impl Table for AdSpend {
             names: None,
         };
         if detail.ad.is_empty() && detail.creative.is_some() {
-            return Err(record.reject(7, "is empty, but there is a creative"));
+            return Err(record.reject(7, "refused-creative-without-ad"));
         }
         let day = required_day(record, 0, &self.zone)?;
         if day > self.latest {
@@ -224,15 +224,16 @@ impl Table for AdSpend {
 /// One of the values of an enumeration, in any case of letters.
 fn one_of<T: FromStr<Err = UnknownValue>>(record: &Record<'_>, field: usize) -> Result<Option<T>, Refusal> {
     let parse = |text: Cow<'_, str>| {
-        let refused =
-            |unknown: UnknownValue| record.reject(field, &format!("is none of {}", unknown.allowed.join(", ")));
+        let refused = |unknown: UnknownValue| {
+            Refusal::Reject(record.wrong(field, "refused-one-of").with("allowed", unknown.allowed.join(", ")))
+        };
         text.to_ascii_lowercase().parse().map_err(refused)
     };
     record.text(field).map(parse).transpose()
 }
 
 fn currency(record: &Record<'_>, field: usize) -> Result<Option<Currency>, Refusal> {
-    let parse = |text: Cow<'_, str>| text.parse().map_err(|_| record.reject(field, "is no ISO 4217 code, such as USD"));
+    let parse = |text: Cow<'_, str>| text.parse().map_err(|_| record.reject(field, "refused-currency"));
     record.text(field).map(parse).transpose()
 }
 
@@ -259,11 +260,11 @@ impl Table for Rates {
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<RateRow>) -> Result<(), Refusal> {
         let rate = record.rate(2)?;
         if rate <= Decimal::ZERO || rate > MAX_RATE {
-            return Err(record.reject(2, &format!("is not above 0 and at most {MAX_RATE}")));
+            return Err(Refusal::Reject(record.wrong(2, "refused-rate").with("most", MAX_RATE)));
         }
         rows.push(RateRow {
             day: required_day(record, 0, &self.zone)?,
-            currency: currency(record, 1)?.ok_or_else(|| record.reject(1, "is empty"))?,
+            currency: currency(record, 1)?.ok_or_else(|| record.reject(1, "refused-empty"))?,
             rate,
         });
         Ok(())

@@ -15,6 +15,7 @@ use super::{
     columns::Columns,
     fields::Fields,
     groups::Groups,
+    reason::Reason,
     records::{RawRecord, RecordReader, TOO_LONG},
     rejects::{self, Form, Refused},
     sample::{self, find_delimiter, find_format},
@@ -76,7 +77,8 @@ fn read<T: Table>(
     let (columns, first) = header::<T>(&mut records, file, &mut cutter)?;
     let header = [mark, first].concat();
     let form = Form { header, delimiter, columns: columns.count, crlf };
-    let (mut refused, mut groups) = (Refused { form, sink, groups: HashMap::new() }, Groups::default());
+    let mut refused = Refused { form, sink, groups: HashMap::new(), audience: file.audience };
+    let mut groups = Groups::default();
 
     let ignored = columns.ignored.iter().filter(|name| !rejects::COLUMNS.contains(&name.as_str()));
     let mut counts = Counts { ignored_columns: ignored.cloned().collect(), ..Counts::default() };
@@ -86,7 +88,7 @@ fn read<T: Table>(
         let cut = cutter.cut(&raw);
         let outcome = match cut {
             Ok(()) => cutter.row(&raw, format, &columns, &mut table, &mut rows),
-            Err(reason) => Err(Refusal::Reject(reason.to_owned())),
+            Err(reason) => Err(Refusal::Reject(Reason::new(reason))),
         };
         if cut.is_err() && T::GROUP.is_some() {
             cutter.cut_roughly(&raw);
@@ -98,7 +100,7 @@ fn read<T: Table>(
                 None => counts.accepted += 1,
                 Some(wrong) => {
                     counts.rejected += 1;
-                    refused.add(raw.line, with(wrong), Some(raw.bytes.to_vec()))?;
+                    refused.add(raw.line, &with(wrong), Some(raw.bytes.to_vec()))?;
                 }
             },
             Err(Refusal::Skip(reason)) => *counts.skipped.entry(reason).or_default() += 1,
@@ -107,13 +109,13 @@ fn read<T: Table>(
                     for (line, record) in groups.refuse(&group, raw.line) {
                         counts.accepted -= 1;
                         counts.rejected += 1;
-                        refused.add(line, with(raw.line), Some(record))?;
+                        refused.add(line, &with(raw.line), Some(record))?;
                     }
                     rows.extend(T::take_back(&group));
                 }
                 counts.rejected += 1;
                 let record = (raw.fault != Some(TOO_LONG)).then(|| raw.bytes.to_vec());
-                refused.add(raw.line, reason, record)?;
+                refused.add(raw.line, &reason, record)?;
             }
         }
         if counts.lines.is_multiple_of(BATCH_RECORDS) && sender.blocking_send(Ok(std::mem::take(&mut rows))).is_err() {
@@ -128,8 +130,8 @@ fn read<T: Table>(
 }
 
 /// Why a sound line is refused.
-fn with(wrong: u64) -> String {
-    format!("line {wrong}, of the same order, was refused")
+fn with(wrong: u64) -> Reason {
+    Reason::new("refused-with").with("line", wrong)
 }
 
 pub(super) fn unreadable(error: io::Error) -> Failure {
@@ -143,9 +145,9 @@ pub(super) fn header<T: Table>(
     cutter: &mut Cutter,
 ) -> Result<(Columns, Vec<u8>), Failure> {
     let Some(raw) = records.next().map_err(unreadable)? else {
-        return Err(Failure::Usage("the file is empty; its first line must name the columns".to_owned()));
+        return Err(Failure::File(Reason::new("file-empty")));
     };
-    cutter.cut(&raw).map_err(|reason| Failure::Usage(format!("the first line must name the columns, but {reason}")))?;
+    cutter.cut(&raw).map_err(|reason| Failure::File(Reason::new("file-no-header").with("why", Reason::new(reason))))?;
     let columns = Columns::find(&cutter.fields.texts().collect::<Vec<_>>(), T::FIELDS, &file.map)?;
     Ok((columns, raw.bytes.to_vec()))
 }
@@ -167,7 +169,7 @@ impl Cutter {
             return Err(fault);
         }
         if memchr::memchr(0, raw.bytes).is_some() {
-            return Err("it holds the character U+0000");
+            return Err("refused-zero");
         }
         match std::str::from_utf8(raw.bytes) {
             Ok(text) => self.fields.split(text, self.delimiter),
@@ -175,7 +177,7 @@ impl Cutter {
                 let text: String = raw.bytes.iter().copied().map(char::from).collect();
                 self.fields.split(&text, self.delimiter)
             }
-            Err(_) => Err("it is not UTF-8; try --latin1"),
+            Err(_) => Err("refused-not-utf-8"),
         }
     }
 
@@ -196,7 +198,9 @@ impl Cutter {
         rows: &mut Vec<T::Row>,
     ) -> Result<(), Refusal> {
         if self.fields.len() != columns.count {
-            return Err(Refusal::Reject(format!("it has {} columns instead of {}", self.fields.len(), columns.count)));
+            let reason =
+                Reason::new("refused-columns").with("found", self.fields.len()).with("expected", columns.count);
+            return Err(Refusal::Reject(reason));
         }
         let record =
             Record { line: raw.line, bytes: raw.bytes, format, fields: &self.fields, columns, known: T::FIELDS };

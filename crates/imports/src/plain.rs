@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::{Failure, pipeline::unreadable};
+use super::{Failure, pipeline::unreadable, reason::Reason};
 
 const BUFFER_BYTES: usize = 1 << 17;
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -20,7 +20,7 @@ pub fn plain(raw: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, Fa
     if start.starts_with(GZIP) {
         Ok(Box::new(MultiGzDecoder::new(reader)))
     } else if start.starts_with(ZIP) {
-        Err(Failure::Usage("it is a ZIP or Excel file; save it as CSV".to_owned()))
+        Err(Failure::File(Reason::new("file-packed")))
     } else {
         Ok(Box::new(reader))
     }

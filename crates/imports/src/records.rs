@@ -12,7 +12,7 @@ const MAX_LINES: usize = 100;
 /// Bytes that are kept of a line that is too long.
 const KEPT: usize = 1_000;
 /// The fault of a line of which only the beginning is kept.
-pub(super) const TOO_LONG: &str = "the line is too long";
+pub(super) const TOO_LONG: &str = "refused-too-long";
 const READ_BYTES: usize = 1 << 18;
 
 /// A record, or the first line of one that is none.
@@ -85,14 +85,14 @@ impl<R: Read> RecordReader<R> {
         let rest = self.buffer.get(self.start..).unwrap_or_default();
         let length = rest.len();
         match memchr::memchr(b'\n', rest) {
-            Some(at) if open => self.take(at, at + 1, 1, Some("a quote is never closed")),
+            Some(at) if open => self.take(at, at + 1, 1, Some("refused-open-quote")),
             _ if length > MAX_RECORD => {
                 self.skipping = true;
                 let found = Found { line: self.line, start: self.start, length: KEPT, fault: Some(TOO_LONG) };
                 self.start += length;
                 Some(found)
             }
-            _ => self.take(length, length, 0, open.then_some("a quote is never closed")),
+            _ => self.take(length, length, 0, open.then_some("refused-open-quote")),
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
         records
     }
 
-    const OPEN: Option<&str> = Some("a quote is never closed");
+    const OPEN: Option<&str> = Some("refused-open-quote");
 
     #[rstest]
     #[case("a,b\n1,2\n", vec![(1, "a,b", None), (2, "1,2", None)])]
@@ -242,7 +242,7 @@ mod tests {
         let mut reader = RecordReader::new(data, b',');
         reader.next().unwrap().unwrap();
         let long = reader.next().unwrap().unwrap();
-        assert_eq!((long.line, long.bytes.len(), long.fault), (2, KEPT, Some("the line is too long")));
+        assert_eq!((long.line, long.bytes.len(), long.fault), (2, KEPT, Some("refused-too-long")));
         let last = reader.next().unwrap().unwrap();
         assert_eq!((last.line, last.bytes), (3, b"1,2".as_slice()));
         assert!(reader.next().unwrap().is_none());

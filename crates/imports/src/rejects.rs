@@ -4,7 +4,11 @@
 
 use std::{collections::HashMap, io};
 
-use super::{Failure, Reject, Rejects, groups::RefusedGroup};
+use super::{
+    Failure, Reject, Rejects,
+    groups::RefusedGroup,
+    reason::{Audience, Reason},
+};
 
 /// The columns that are added.
 pub(super) const COLUMNS: [&str; 2] = ["rejected_line", "rejected_reason"];
@@ -58,10 +62,12 @@ pub(super) struct Refused {
     pub sink: Rejects,
     /// Groups of which a record was refused.
     pub groups: HashMap<String, RefusedGroup>,
+    pub audience: Audience,
 }
 
 impl Refused {
-    pub fn add(&mut self, line: u64, reason: String, record: Option<Vec<u8>>) -> Result<(), Failure> {
+    pub fn add(&mut self, line: u64, reason: &Reason, record: Option<Vec<u8>>) -> Result<(), Failure> {
+        let reason = reason.say(self.audience);
         let written = (self.sink)(&self.form, Reject { line, reason, record });
         written.map_err(|error: io::Error| Failure::Io(format!("the refused lines cannot be written: {error}")))
     }

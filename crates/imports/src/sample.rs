@@ -8,6 +8,7 @@ use super::{
     dates,
     numbers::{self, DecimalMark},
     pipeline::{Cutter, header, unreadable},
+    reason::Reason,
     records::RecordReader,
     table::{Format, Table},
 };
@@ -21,7 +22,7 @@ pub(super) fn read(reader: &mut impl Read) -> Result<Vec<u8>, Failure> {
     let mut sample = Vec::new();
     reader.take(SAMPLE_BYTES).read_to_end(&mut sample).map_err(unreadable)?;
     match sample.get(..2) {
-        Some(b"\xFF\xFE" | b"\xFE\xFF") => Err(Failure::Usage("the file is UTF-16; save it as UTF-8".to_owned())),
+        Some(b"\xFF\xFE" | b"\xFE\xFF") => Err(Failure::File(Reason::new("file-utf-16"))),
         _ => Ok(sample),
     }
 }
@@ -115,10 +116,9 @@ impl DateEvidence {
         match self.day_first.cmp(&self.month_first) {
             std::cmp::Ordering::Greater => Ok(Some(DateOrder::DayMonthYear)),
             std::cmp::Ordering::Less => Ok(Some(DateOrder::MonthDayYear)),
-            std::cmp::Ordering::Equal if self.first.is_none() && self.is_ambiguous => Err(Failure::Usage(
-                "the dates can be read as day/month and as month/day; say which with --date-format dmy or mdy"
-                    .to_owned(),
-            )),
+            std::cmp::Ordering::Equal if self.first.is_none() && self.is_ambiguous => {
+                Err(Failure::File(Reason::new("file-undecided")))
+            }
             std::cmp::Ordering::Equal => Ok(self.first),
         }
     }

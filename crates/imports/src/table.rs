@@ -11,13 +11,14 @@ use super::{
     dates::{self, Moment},
     fields::Fields,
     numbers::{self, DecimalMark},
+    reason::Reason,
 };
 
 /// Why a record gives no row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// It is wrong.
-    Reject(String),
+    Reject(Reason),
     /// It is sound, and there is nothing in it to import.
     Skip(&'static str),
 }
@@ -72,22 +73,28 @@ impl Record<'_> {
         matches!(self.columns.positions.get(field), Some(Some(_)))
     }
 
-    pub fn reject(&self, field: usize, reason: &str) -> Refusal {
+    pub fn reject(&self, field: usize, why: &'static str) -> Refusal {
+        Refusal::Reject(self.wrong(field, why))
+    }
+
+    /// Why the field is refused, to be completed.
+    pub fn wrong(&self, field: usize, why: &'static str) -> Reason {
         let name = self.known.get(field).map_or("", |field| field.name);
-        Refusal::Reject(format!("{name} {reason}"))
+        let position = self.columns.positions.get(field).copied().flatten();
+        Reason::of_field(why, name, position.and_then(|position| self.columns.names.get(position).cloned()))
     }
 
     fn limited(&self, field: usize, max: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
         match self.text(field) {
             Some(text) if text.len() > max && text.chars().count() > max => {
-                Err(self.reject(field, &format!("has more than {max} characters")))
+                Err(Refusal::Reject(self.wrong(field, "refused-characters").with("most", max)))
             }
             text => Ok(text),
         }
     }
 
     fn required<T>(&self, field: usize, value: Option<T>) -> Result<T, Refusal> {
-        value.ok_or_else(|| self.reject(field, "is empty"))
+        value.ok_or_else(|| self.reject(field, "refused-empty"))
     }
 
     /// An identifier that must be there.
@@ -116,7 +123,7 @@ impl Record<'_> {
     /// An amount of 0 or more.
     pub fn optional_cost(&self, field: usize) -> Result<Option<Decimal>, Refusal> {
         match self.optional_amount(field)? {
-            Some(amount) if amount < Decimal::ZERO => Err(self.reject(field, "is negative")),
+            Some(amount) if amount < Decimal::ZERO => Err(self.reject(field, "refused-negative")),
             amount => Ok(amount),
         }
     }
@@ -143,7 +150,7 @@ impl Record<'_> {
     pub fn optional_within(&self, field: usize, least: i64, most: i64) -> Result<Option<i64>, Refusal> {
         match self.optional_whole(field)? {
             Some(number) if !(least..=most).contains(&number) => {
-                Err(self.reject(field, &format!("is not between {least} and {most}")))
+                Err(Refusal::Reject(self.wrong(field, "refused-between").with("least", least).with("most", most)))
             }
             number => Ok(number),
         }

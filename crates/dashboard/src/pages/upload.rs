@@ -9,6 +9,7 @@ use actix_web::{
     http::{StatusCode, header},
     web::{Bytes, Data, Form},
 };
+use app::uploads::INTERNAL;
 use domain::{
     AccountId, UploadId,
     audit::Action,
@@ -187,6 +188,9 @@ fn since(upload: &Upload, runs: &[Run]) -> Vec<Run> {
 
 fn failure(writer: &Writer, upload: &Upload) -> Option<String> {
     let why = upload.error.as_ref().filter(|_| upload.state == UploadState::Failed)?;
+    if why == INTERNAL {
+        return Some(writer.say("upload-failed-here"));
+    }
     Some(writer.message("upload-failed-why").text("why", why).say())
 }
 

@@ -28,6 +28,7 @@ upload-reads = { $read } of { $all } are read.
 upload-merges = All of it is read; it is being put together with what is there.
 upload-leave = You can leave this page; it goes on. This page looks again by itself.
 look-again = Look again
+upload-failed-here = Something went wrong in the service, and nothing of it was imported. Import it again.
 upload-failed-why = Nothing of it was imported: { $why }. Mend it below or upload another file.
 discard = Discard this file
 unreadable-empty = The file is empty.

@@ -28,6 +28,7 @@ upload-reads = Leídos { $read } de { $all }.
 upload-merges = Se leyó entero; se está uniendo con lo que ya hay.
 upload-leave = Puedes dejar esta página; sigue sola. Esta página vuelve a mirar por su cuenta.
 look-again = Mirar de nuevo
+upload-failed-here = Algo falló en el servicio y no se importó nada. Vuelve a importarlo.
 upload-failed-why = No se importó nada: { $why }. Corrígelo abajo o sube otro archivo.
 discard = Descartar este archivo
 unreadable-empty = El archivo está vacío.

@@ -28,6 +28,7 @@ upload-reads = Lidos { $read } de { $all }.
 upload-merges = Foi lido por inteiro; está sendo unido ao que já existe.
 upload-leave = Você pode sair desta página; continua sozinho. Esta página olha de novo por conta própria.
 look-again = Olhar de novo
+upload-failed-here = Algo deu errado no serviço e nada foi importado. Importe-o de novo.
 upload-failed-why = Nada foi importado: { $why }. Corrija abaixo ou envie outro arquivo.
 discard = Descartar este arquivo
 unreadable-empty = O arquivo está vazio.

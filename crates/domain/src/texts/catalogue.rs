@@ -17,13 +17,13 @@ macro_rules! files {
 pub(super) const fn files(language: Language) -> &'static [&'static str] {
     match language {
         Language::English => {
-            files!("en": "causes", "countries", "figures", "incidents", "insights", "mails", "profit", "reorder", "risks", "stories")
+            files!("en": "causes", "countries", "figures", "incidents", "insights", "mails", "profit", "refusals", "reorder", "risks", "stories")
         }
         Language::Spanish => {
-            files!("es": "causes", "countries", "figures", "incidents", "insights", "mails", "profit", "reorder", "risks", "stories")
+            files!("es": "causes", "countries", "figures", "incidents", "insights", "mails", "profit", "refusals", "reorder", "risks", "stories")
         }
         Language::BrazilianPortuguese => {
-            files!("pt-BR": "causes", "countries", "figures", "incidents", "insights", "mails", "profit", "reorder", "risks", "stories")
+            files!("pt-BR": "causes", "countries", "figures", "incidents", "insights", "mails", "profit", "refusals", "reorder", "risks", "stories")
         }
     }
 }

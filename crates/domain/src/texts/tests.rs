@@ -222,6 +222,21 @@ fn every_language_tells_the_same_figures() {
     }
 }
 
+/// Why lines and files are refused: what is filled in are texts, and `imports` names the messages.
+fn say_refusals(texts: &Texts) {
+    let refusals = variables(texts.locale.language).into_iter();
+    for (id, figures) in refusals.filter(|(id, _)| id.starts_with("refused-") || id.starts_with("file-")) {
+        for by in ["command", "page"] {
+            let message = texts.message(id.clone()).text("by", by);
+            figures
+                .iter()
+                .filter_map(|figure| figure.strip_prefix('$').filter(|name| *name != "by"))
+                .fold(message, |message, name| message.text(name, name))
+                .say();
+        }
+    }
+}
+
 /// Every message, filled with figures of one and of several, in every language.
 #[test]
 fn every_message_is_filled_in_every_language() {
@@ -236,6 +251,7 @@ fn every_message_is_filled_in_every_language() {
         for figure in crate::profit::Explained::ALL {
             figure.formula(&texts);
         }
+        say_refusals(&texts);
         let all: BTreeSet<_> = variables(*language).into_keys().collect();
         let said: BTreeSet<_> = SAID
             .with_borrow(|said| said.iter().filter(|(of, _)| of == language).map(|(_, name)| name.clone()).collect());

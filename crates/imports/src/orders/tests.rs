@@ -197,7 +197,7 @@ async fn a_date_that_can_be_read_in_one_way_only_is_read_wherever_it_comes() {
 async fn dates_that_could_be_both_need_a_word_among_others_too() {
     let data = dated(&["2026-02-12", "31.12.2026", "05/05/2026", "01/02/2026"]);
     let failure = read_orders(data.clone(), file(), order_options(None)).await.unwrap_err();
-    assert!(matches!(&failure, Failure::Usage(text) if text.contains("--date-format")), "{failure}");
+    assert!(matches!(&failure, Failure::File(why) if why.to_string().contains("--date-format")), "{failure}");
     let said = FileOptions { date_order: Some(DateOrder::YearMonthDay), ..file() };
     let outcome = read_orders(data, said, order_options(None)).await.unwrap();
     let lines: Vec<_> = outcome.rejects.iter().map(|reject| reject.line).collect();
@@ -295,7 +295,7 @@ async fn what_is_refused_is_kept_byte_for_byte_and_can_be_imported_when_it_is_me
 async fn dates_that_could_be_both_need_a_word() {
     let data = dated(&["1/2/2010", "3/4/2010"]);
     let failure = read_orders(data.clone(), file(), order_options(None)).await.unwrap_err();
-    assert!(matches!(&failure, Failure::Usage(text) if text.contains("--date-format")), "{failure}");
+    assert!(matches!(&failure, Failure::File(why) if why.to_string().contains("--date-format")), "{failure}");
     let said = FileOptions { date_order: Some(DateOrder::DayMonthYear), ..file() };
     let outcome = read_orders(data, said, order_options(None)).await.unwrap();
     assert_eq!(outcome.parts[0].at, datetime!(2010-02-01 00:00 UTC));
@@ -332,13 +332,13 @@ async fn a_document_of_many_lines_is_handed_on_in_pieces() {
 #[tokio::test]
 async fn a_file_of_another_kind_is_refused_whole(#[case] data: &str, #[case] reason: &str) {
     let failure = read_orders(data, file(), order_options(None)).await.unwrap_err();
-    assert!(matches!(&failure, Failure::Usage(text) if text.contains(reason)), "{failure}");
+    assert!(matches!(&failure, Failure::File(why) if why.to_string().contains(reason)), "{failure}");
 }
 
 #[tokio::test]
 async fn utf16_is_named() {
     let failure = read_orders(b"\xFF\xFEa\0".to_vec(), file(), order_options(None)).await.unwrap_err();
-    assert!(matches!(&failure, Failure::Usage(text) if text.contains("UTF-16")), "{failure}");
+    assert!(matches!(&failure, Failure::File(why) if why.to_string().contains("UTF-16")), "{failure}");
 }
 
 /// What is corrected in the file of refused lines is imported by itself: it must not be a part of an order.

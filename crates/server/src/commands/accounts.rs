@@ -31,7 +31,7 @@ pub enum AccountsCommand {
     )]
     Create {
         /// Name of the shop
-        #[arg(long)]
+        #[arg(long, value_parser = name)]
         name: String,
         /// ISO 4217 code, such as EUR
         #[arg(long, default_value = "USD")]
@@ -153,7 +153,6 @@ fn country(text: &str) -> Result<Country, String> {
 pub async fn run(command: AccountsCommand, store: &Store) -> anyhow::Result<()> {
     let (accounts, json) = match command {
         AccountsCommand::Create { name, currency, timezone, plan, texts, json } => {
-            domain::text::check(&name, MAX_NAME_CHARS).map_err(|error| anyhow::anyhow!("--name: {error}"))?;
             (create(store, name, currency, timezone, plan, texts.into()).await?, json)
         }
         AccountsCommand::Set(args) => (vec![set(store, &args).await?], args.json),

@@ -13,7 +13,7 @@ use domain::{
     accounts::{Account, AccountStore},
     imports::Target,
 };
-use imports::{Counts, Failure, FileOptions, OrderOptions, Report};
+use imports::{Audience, Counts, Failure, FileOptions, OrderOptions, Report};
 use serde::Serialize;
 use store::{Connect, Importer, Store};
 use time::OffsetDateTime;
@@ -45,6 +45,7 @@ pub async fn run(command: ImportCommand, connect: &Connect, store: &Store) -> an
     match result {
         Ok(code) => Ok(code),
         Err(Failure::Usage(text)) => Ok(usage(&text)),
+        Err(Failure::File(reason)) => Ok(usage(&reason.to_string())),
         Err(failure) => Err(failure).context("nothing was imported"),
     }
 }
@@ -77,6 +78,7 @@ impl Import {
             decimal_comma: args.decimal_comma,
             latin1: args.latin1,
             zone: args.timezone.clone().unwrap_or_else(|| self.account.timezone.clone()),
+            audience: Audience::Command,
         };
         let target = Target { account: self.account.id, now: OffsetDateTime::now_utc(), dry_run: args.dry_run };
         Ok(Opened {

@@ -43,6 +43,7 @@ impl Source {
         };
         let watched = Watched { inner: raw, progress: self.progress.clone() };
         imports::plain(watched).map_err(|failure| match failure {
+            Failure::File(text) => Failure::Usage(format!("{}: {text}", self.path.display())),
             Failure::Usage(text) => Failure::Usage(format!("{}: {text}", self.path.display())),
             other => other,
         })
