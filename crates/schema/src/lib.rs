@@ -1,4 +1,4 @@
-//! The tables, as the query builder knows them. Kept in step with `migrations/` by a test that compares both. A crate of its own,
+//! The tables that the query builder is used for. Kept in step with `migrations/` by a test that compares both. A crate of its own,
 //! as the compiler has thousands of implementations to check here, and the store's queries change more often.
 //!
 //! A `sql_name` is a name from before that stays in the database: processes of the version before would look for it in vain
@@ -415,17 +415,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    integration_syncs (account_id, integration_id) {
-        account_id -> BigInt,
-        integration_id -> BigInt,
-        due_at -> Nullable<Timestamptz>,
-        is_hinted -> Bool,
-        lease_number -> BigInt,
-        lease_until -> Nullable<Timestamptz>,
-    }
-}
-
-diesel::table! {
     sync_streams (account_id, integration_id, stream) {
         account_id -> BigInt,
         integration_id -> BigInt,
@@ -600,14 +589,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    forgotten_customers (account_id, source, external_id_hash) {
-        account_id -> BigInt,
-        source -> Text,
-        external_id_hash -> Bytea,
-    }
-}
-
-diesel::table! {
     customers (account_id, id) {
         account_id -> BigInt,
         id -> BigInt,
@@ -685,18 +666,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    order_lines (account_id, order_id, line_no) {
-        account_id -> BigInt,
-        order_id -> BigInt,
-        line_no -> Integer,
-        product_id -> Nullable<BigInt>,
-        sku -> Text,
-        quantity -> BigInt,
-        unit_price -> Numeric,
-    }
-}
-
-diesel::table! {
     refunds (account_id, id) {
         account_id -> BigInt,
         id -> BigInt,
@@ -707,18 +676,6 @@ diesel::table! {
         amount -> Numeric,
         units -> BigInt,
         content_hash -> Bytea,
-    }
-}
-
-diesel::table! {
-    refund_lines (account_id, refund_id, line_no) {
-        account_id -> BigInt,
-        refund_id -> BigInt,
-        line_no -> Integer,
-        product_id -> Nullable<BigInt>,
-        sku -> Text,
-        quantity -> BigInt,
-        unit_price -> Numeric,
     }
 }
 
@@ -735,60 +692,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    ad_accounts (account_id, id) {
-        account_id -> BigInt,
-        id -> BigInt,
-        platform -> Text,
-        external_id -> Text,
-        source -> Text,
-        timezone -> Nullable<Text>,
-        last_synced_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
-    ad_entities (account_id, id) {
-        account_id -> BigInt,
-        id -> BigInt,
-        ad_account_id -> BigInt,
-        level -> Text,
-        parent_id -> BigInt,
-        campaign_id -> Nullable<BigInt>,
-        external_id -> Text,
-        name -> Text,
-        status -> Text,
-        creative_id -> Nullable<BigInt>,
-    }
-}
-
-diesel::table! {
-    ad_days (account_id, day, ad_id, currency) {
-        account_id -> BigInt,
-        day -> Date,
-        ad_id -> BigInt,
-        currency -> Text,
-        native_spend -> Numeric,
-        native_revenue -> Nullable<Numeric>,
-        fx -> Nullable<Numeric>,
-        spend -> Nullable<Numeric>,
-        revenue -> Nullable<Numeric>,
-        impressions -> Nullable<BigInt>,
-        clicks -> Nullable<BigInt>,
-        purchases -> Nullable<BigInt>,
-        video_3s -> Nullable<BigInt>,
-        attribution -> Nullable<Text>,
-    }
-}
-
-diesel::table! {
-    ad_coverage (account_id, ad_account_id, day) {
-        account_id -> BigInt,
-        ad_account_id -> BigInt,
-        day -> Date,
-    }
-}
-
-diesel::table! {
     creatives (account_id, id) {
         account_id -> BigInt,
         id -> BigInt,
@@ -797,42 +700,6 @@ diesel::table! {
         format -> Text,
         headline -> Nullable<Text>,
         body -> Nullable<Text>,
-    }
-}
-
-diesel::table! {
-    campaign_creatives (account_id, id) {
-        account_id -> BigInt,
-        id -> BigInt,
-        campaign_id -> BigInt,
-        creative_id -> BigInt,
-        first_seen -> Date,
-        last_seen -> Date,
-        status -> Text,
-        metric -> Nullable<Text>,
-        evidence -> Nullable<Numeric>,
-        lift_observed -> Nullable<Numeric>,
-        lift -> Nullable<Numeric>,
-        lift_low -> Nullable<Numeric>,
-        lift_high -> Nullable<Numeric>,
-        compared_with -> BigInt,
-        days -> BigInt,
-        needs_purchases -> Nullable<BigInt>,
-        needs_days -> Nullable<BigInt>,
-        needs_spend -> Nullable<Numeric>,
-        ctr_ratio -> Nullable<Numeric>,
-        is_fatigued -> Nullable<Bool>,
-        tau -> Numeric,
-        won_at -> Nullable<Timestamptz>,
-    }
-}
-
-diesel::table! {
-    fx_rates (account_id, currency, day) {
-        account_id -> BigInt,
-        currency -> Text,
-        day -> Date,
-        rate -> Numeric,
     }
 }
 
@@ -861,15 +728,6 @@ diesel::table! {
         city -> Nullable<Text>,
         occurred_at -> Timestamptz,
         received_at -> Timestamptz,
-    }
-}
-
-diesel::table! {
-    /// Days whose sources have changed since they were summed up.
-    #[sql_name = "touched_days"]
-    dirty_days (account_id, day) {
-        account_id -> BigInt,
-        day -> Date,
     }
 }
 
@@ -1515,25 +1373,6 @@ diesel::table! {
         judged_at -> Nullable<Timestamptz>,
         judged_correct -> Nullable<Bool>,
         judged_category -> Nullable<Text>,
-    }
-}
-
-diesel::table! {
-    social_settings (account_id) {
-        account_id -> BigInt,
-        mode -> Text,
-        threshold -> Numeric,
-        business_hours -> Jsonb,
-        per_user_day -> BigInt,
-        per_post_hour -> BigInt,
-        per_account_hour -> BigInt,
-        categories_auto -> Array<Text>,
-        opt_out_words -> Array<Text>,
-        own_hosts -> Array<Text>,
-        link -> Nullable<Text>,
-        blocked_at -> Nullable<Timestamptz>,
-        updated_at -> Timestamptz,
-        model_vote -> Bool,
     }
 }
 

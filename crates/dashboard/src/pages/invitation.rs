@@ -11,9 +11,13 @@ use super::{entry, html, reset::email, see, sign_up::name_of, writer};
 use crate::{
     edge::ClientAddress,
     error::PageError,
+    session::Viewer,
     state::State,
     text::Writer,
-    views::ask::{self, Field, Model},
+    views::{
+        ask::{self, Field, Model},
+        panel::Way,
+    },
 };
 
 /// Of who has no password yet, one is asked for.
@@ -22,6 +26,12 @@ fn accepting(writer: &Writer, is_new: bool, fault: Option<PasswordFault>) -> Mod
     let password = is_new.then(|| Field { error, ..entry::new_password_field(writer) });
     let form = entry::form(password.into_iter().collect(), writer.say("invitation-accept"));
     entry::model(writer, "invitation-title", vec![writer.say("invitation-what")], Some(form))
+}
+
+/// What who has an account reads: they joined, and log in to see it.
+fn joined_already(writer: &Writer) -> Model {
+    let ways = vec![Way { text: writer.say("login-title"), address: "/login".to_owned() }];
+    Model { ways, ..entry::model(writer, "invitation-joined", vec![writer.say("invitation-joined-what")], None) }
 }
 
 async fn is_new(email: &str, state: &State) -> Result<bool, PageError> {
@@ -44,9 +54,10 @@ pub struct Fields {
     password: String,
 }
 
-/// Joins. Who is new is logged in; who has an account logs in as usual.
+/// Joins. Who is new is logged in, who is logged in already sees the shop, and who has an account logs in as usual.
 pub async fn accept(
     request: HttpRequest,
+    viewer: Option<Viewer>,
     token: Path<String>,
     fields: Form<Fields>,
     from: ReqData<ClientAddress>,
@@ -70,9 +81,13 @@ pub async fn accept(
         None
     };
     let joined = state.mail_links.join(token.hash(), chosen, from.0.to_string(), now).await;
-    let Some((person, _)) = entry::used(joined)? else { return Ok(entry::gone(&writer)) };
+    let Some((person, user)) = entry::used(joined)? else { return Ok(entry::gone(&writer)) };
+    if let Some(viewer) = viewer.filter(|viewer| viewer.session().person.id == person) {
+        state.sessions.go_to(viewer.session().id, &user).await?;
+        return Ok(see("/"));
+    }
     if !is_new {
-        return Ok(see("/login"));
+        return Ok(html(ask::page(&joined_already(&writer))));
     }
     entry::let_in(person, &request, from.0, &state, now).await
 }
