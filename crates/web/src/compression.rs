@@ -9,7 +9,7 @@ use actix_web::{
 };
 
 /// The codings that an answer may be sent in.
-const CODINGS: [&str; 3] = ["gzip", "br", "deflate"];
+const CODINGS: [&str; 4] = ["gzip", "br", "zstd", "deflate"];
 
 /// An `Accept-Encoding` that admits nothing we can send is no reason to send nothing, and a coded body has an entity
 /// tag of its own.
@@ -26,7 +26,7 @@ pub async fn around(
 }
 
 fn is_satisfiable(request: &ServiceRequest) -> bool {
-    let offered = [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()];
+    let offered = [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate(), Encoding::zstd()];
     AcceptEncoding::parse(request).is_ok_and(|wanted| wanted.negotiate(offered.iter()).is_some())
 }
 
