@@ -80,7 +80,8 @@ pub fn window(writer: &Writer, range: DayRange) -> String {
 
 /// The zone of the days, and the currency of the amounts.
 pub fn place(writer: &Writer) -> String {
-    let zone = writer.zone.name().rsplit('/').next().unwrap_or_default().replace('_', " ");
+    let code = writer.zone.name().rsplit('/').next().unwrap_or_default();
+    let zone = writer.message("city").text("code", code).text("name", code.replace('_', " ")).say();
     writer.message("page-place").text("zone", zone).text("currency", writer.currency).say()
 }
 

@@ -12,6 +12,23 @@ window-later = Later: { $days }
 window-newest = These are the newest days that are over
 page-window = { $days }, complete days, { $place }
 page-place = { $zone } time, { $currency }
+# Cities of time zones that are spelled otherwise there.
+city = { $code ->
+    [Asuncion] Asunción
+    [Belem] Belém
+    [Bogota] Bogotá
+    [Cancun] Cancún
+    [Cordoba] Córdoba
+    [Cuiaba] Cuiabá
+    [Havana] Havana
+    [Maceio] Maceió
+    [Merida] Mérida
+    [Mexico_City] Mexico City
+    [Panama] Panama
+    [Sao_Paulo] São Paulo
+    [Tucuman] Tucumán
+   *[other] { $name }
+}
 compare-with = Compare: { $with }
 compare-before = the { $days } days before
 compare-weekdays = same weekdays

@@ -12,6 +12,29 @@ window-later = Después: { $days }
 window-newest = Estos son los últimos días terminados
 page-window = { $days }, días completos, { $place }
 page-place = hora de { $zone }, { $currency }
+# Cities of time zones that are spelled otherwise there.
+city = { $code ->
+    [Asuncion] Asunción
+    [Belem] Belém
+    [Berlin] Berlín
+    [Bogota] Bogotá
+    [Cancun] Cancún
+    [Cordoba] Córdoba
+    [Cuiaba] Cuiabá
+    [Havana] La Habana
+    [Lisbon] Lisboa
+    [London] Londres
+    [Los_Angeles] Los Ángeles
+    [Maceio] Maceió
+    [Merida] Mérida
+    [Mexico_City] Ciudad de México
+    [New_York] Nueva York
+    [Panama] Panamá
+    [Paris] París
+    [Sao_Paulo] São Paulo
+    [Tucuman] Tucumán
+   *[other] { $name }
+}
 compare-with = Comparar: { $with }
 compare-before = los { $days } días anteriores
 compare-weekdays = mismos días de la semana

@@ -12,6 +12,27 @@ window-later = Depois: { $days }
 window-newest = Estes são os últimos dias encerrados
 page-window = { $days }, dias completos, { $place }
 page-place = horário de { $zone }, { $currency }
+# Cities of time zones that are spelled otherwise there.
+city = { $code ->
+    [Asuncion] Asunción
+    [Belem] Belém
+    [Berlin] Berlim
+    [Bogota] Bogotá
+    [Cancun] Cancún
+    [Cordoba] Córdoba
+    [Cuiaba] Cuiabá
+    [Havana] Havana
+    [Lisbon] Lisboa
+    [London] Londres
+    [Maceio] Maceió
+    [Merida] Mérida
+    [Mexico_City] Cidade do México
+    [New_York] Nova York
+    [Panama] Panamá
+    [Sao_Paulo] São Paulo
+    [Tucuman] Tucumán
+   *[other] { $name }
+}
 compare-with = Comparar: { $with }
 compare-before = os { $days } dias anteriores
 compare-weekdays = mesmos dias da semana

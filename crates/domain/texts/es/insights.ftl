@@ -46,8 +46,8 @@ insight-sold-out =
        *[other] Todos se vendieron en los últimos { $days } días.
     }
     .action = { $products_n ->
-        [one] Repónlo o retíralo de la tienda hasta que vuelva.
-       *[other] Repónlos o retíralos de la tienda hasta que vuelvan.
+        [one] Reponlo o retíralo de la tienda hasta que vuelva.
+       *[other] Reponlos o retíralos de la tienda hasta que vuelvan.
     }
     .impact = { $products_n ->
         [one] Cada día se pierden las ventas de { $products } producto
@@ -64,8 +64,8 @@ insight-running-out =
        *[other] Al ritmo actual, el stock de { $skus_listed } y { $others } más dura { $days } días como máximo.
     }
     .action = { $products_n ->
-        [one] Repónlo ahora.
-       *[other] Repónlos ahora.
+        [one] Reponlo ahora.
+       *[other] Reponlos ahora.
     }
     .impact = { $products_n ->
         [one] { $products } producto a punto de agotarse
