@@ -103,9 +103,11 @@ impl World {
         self.rig.goto(&format!("{}{address}", self.site)).await;
     }
 
-    /// The people's language.
+    /// The people's language, and the browser's, which who is not logged in reads.
     pub async fn speak(&self, language: &str) {
         self.sql.execute("UPDATE people SET language = $1", &[&language]).await.unwrap();
+        let headers = json!({"headers": {"Accept-Language": language}});
+        self.rig.cdp("Network.setExtraHTTPHeaders", headers).await;
     }
 
     /// Opens a page of its own kind of session.

@@ -31,8 +31,9 @@ const LIMIT: i64 = 50;
 /// How many days are looked back, today included.
 const DAYS: [i64; 3] = [7, 30, 90];
 const USUAL_DAYS: i64 = 30;
-/// The lifts that the axis spans.
-const AXIS: (Decimal, Decimal) = (dec!(-0.5), dec!(1.5));
+/// The axis goes from a third of the others' rate to three times it, with the same rate in its middle: on logarithms, by which
+/// intervals are symmetric.
+const AXIS: f64 = 3.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Query {
@@ -120,8 +121,7 @@ impl Source<'_> {
 
     fn head(&self) -> Vec<Head> {
         let writer = self.writer;
-        let (first, last) = AXIS;
-        let axis = [first, (first + last) / Decimal::TWO, last].map(|lift| self.signed(lift));
+        let axis = [dec!(-0.67), Decimal::ZERO, dec!(2)].map(|lift| self.signed(lift));
         vec![
             Head::Text(writer.say("creative")),
             Head::Text(writer.say("creative-verdict")),
@@ -223,8 +223,7 @@ impl Source<'_> {
 
 /// Where a lift and its interval lie on the axis.
 fn bar(lift: &Lift) -> RangeBar {
-    let (first, last) = AXIS;
-    let part = |lift: Decimal| ((lift - first) / (last - first)).to_f64().unwrap_or_default();
+    let part = |lift: Decimal| 0.5 + lift.to_f64().unwrap_or_default().ln_1p() / (2.0 * AXIS.ln());
     RangeBar::Between { early: part(lift.low), likely: part(lift.shrunk), late: part(lift.high) }
 }
 
@@ -247,8 +246,10 @@ mod tests {
         let writer = writer("en");
         let source = Source { writer: &writer, query: Query { days: 30, status: None, cursor: None } };
         assert_eq!([dec!(0.6419), dec!(-0.2), dec!(0)].map(|lift| source.signed(lift)), ["+64%", "−20%", "0%"]);
-        let lift = Lift { observed: dec!(1.5), shrunk: dec!(0.5), low: dec!(0), high: dec!(1.75) };
-        assert_eq!(bar(&lift), RangeBar::Between { early: 0.25, likely: 0.5, late: 1.125 });
+        let lift = Lift { observed: dec!(9), shrunk: dec!(2), low: dec!(0), high: dec!(8) };
+        let RangeBar::Between { early, likely, late } = bar(&lift) else { panic!("it lies on the axis") };
+        let is_near = |left: f64, right: f64| (left - right).abs() < 1e-12;
+        assert!(is_near(early, 0.5) && is_near(likely, 1.0) && is_near(late, 1.5), "{early} {likely} {late}");
     }
 
     #[test]

@@ -131,8 +131,10 @@ fn facts(writer: &Writer, customer: &Customer) -> Vec<Fact> {
     };
     let day = |at: OffsetDateTime| writer.day_of_year(writer.zone.day_of(at));
     let first_and_last = customer.first_purchase_at.zip(customer.last_purchase_at);
-    let bought = first_and_last
-        .map(|(first, last)| writer.message("bought-between").text("first", day(first)).text("last", day(last)).say());
+    let bought = first_and_last.map(|(first, last)| match (day(first), day(last)) {
+        (first, last) if first == last => first,
+        (first, last) => writer.message("bought-between").text("first", first).text("last", last).say(),
+    });
     let churn = customer.churn_score;
     vec![
         Fact {
@@ -206,6 +208,6 @@ mod tests {
         assert_eq!(facts[0].below, None, "the first purchase is not known");
         let first_purchase_at = customer().last_purchase_at;
         let known = super::facts(&writer("en"), &Customer { first_purchase_at, ..customer() });
-        assert_eq!(known[0].below.as_deref(), Some("from 31 Oct 2026 to 31 Oct 2026"));
+        assert_eq!(known[0].below.as_deref(), Some("31 Oct 2026"));
     }
 }

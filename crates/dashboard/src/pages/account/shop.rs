@@ -147,7 +147,6 @@ pub fn form(writer: &Writer, shop: &Shop, faults: &Faults, holidays: &[&'static 
         ..entry::field(name, writer.say(label), kind)
     };
     let helped = |field: Field, help: &str| Field { help: Some(writer.say(help)), ..field };
-    let none = |words: &str| std::iter::once((String::new(), writer.say(words)));
     let languages = LANGUAGES.iter().map(|(language, name)| (language.to_string(), (*name).to_owned())).collect();
     let number = || Kind::Line("text", "off");
     let mut form = entry::form(
@@ -160,7 +159,7 @@ pub fn form(writer: &Writer, shop: &Shop, faults: &Faults, holidays: &[&'static 
                     "country",
                     "shop-country",
                     &shop.country,
-                    Kind::Select(countries(none("country-usual"), &COUNTRIES, &shop.country)),
+                    Kind::Select(countries(writer, "country-usual", &COUNTRIES, &shop.country)),
                 ),
                 "shop-country-help",
             ),
@@ -169,7 +168,7 @@ pub fn form(writer: &Writer, shop: &Shop, faults: &Faults, holidays: &[&'static 
                     "holidays",
                     "shop-holidays",
                     &shop.holidays,
-                    Kind::Select(countries(none("holidays-none"), holidays, &shop.holidays)),
+                    Kind::Select(countries(writer, "holidays-none", holidays, &shop.holidays)),
                 ),
                 "shop-holidays-help",
             ),
@@ -184,11 +183,13 @@ pub fn form(writer: &Writer, shop: &Shop, faults: &Faults, holidays: &[&'static 
     form
 }
 
-/// Codes to choose from, with the one that is chosen already.
-fn countries(none: impl Iterator<Item = (String, String)>, codes: &[&str], chosen: &str) -> Vec<(String, String)> {
+/// None, and countries to choose from by name, with the one that is chosen already.
+fn countries(writer: &Writer, none: &str, codes: &[&str], chosen: &str) -> Vec<(String, String)> {
     let other = Some(chosen).filter(|code| !code.is_empty() && !codes.contains(code));
-    let pick = |code: &str| (code.to_owned(), code.to_owned());
-    none.chain(codes.iter().copied().chain(other).map(pick)).collect()
+    let pick = |code: &str| (code.to_owned(), writer.message("country").text("code", code).say());
+    let mut named: Vec<_> = codes.iter().copied().chain(other).map(pick).collect();
+    named.sort_by(|left, right| left.1.cmp(&right.1));
+    std::iter::once((String::new(), writer.say(none))).chain(named).collect()
 }
 
 /// The same for who may not change it.

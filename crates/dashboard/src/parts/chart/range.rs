@@ -21,6 +21,7 @@ pub fn range_bar(bar: RangeBar) -> Markup {
     html! {
         svg.bar width="100%" height="12" aria-hidden="true" {
             rect.track y="5" width="100%" height="2" {}
+            rect.track x="50%" width="1" height="12" {}
             @match bar {
                 RangeBar::Now => svg.mark x="6" y="6" overflow="visible" { path d="M0-6 6 0 0 6-6 0z" {} },
                 RangeBar::Between { early, likely, late } => {
