@@ -72,6 +72,11 @@ impl Writer {
         self.texts.message(id).say()
     }
 
+    /// The name of a country; the code itself where it is none.
+    pub fn country(&self, code: &str) -> String {
+        self.message("country").text("code", code).say()
+    }
+
     /// A message to be filled.
     pub fn message(&self, id: impl Into<String>) -> Message<'_> {
         self.texts.message(id)

@@ -17,7 +17,6 @@ pub(super) struct Field {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub positions: Vec<Option<usize>>,
-    pub count: usize,
     pub names: Vec<String>,
     /// Columns that nothing is read from.
     pub ignored: Vec<String>,
@@ -79,7 +78,7 @@ impl Columns {
             }
         }
         let ignored = header.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(name, _)| name.clone()).collect();
-        Ok(Self { positions, count: header.len(), names: header.to_vec(), ignored })
+        Ok(Self { positions, names: header.to_vec(), ignored })
     }
 }
 

@@ -295,6 +295,9 @@ mod tests {
         let (_, rejects) = import("Fecha,Platform,Spend\n1/2/2026,meta,3\n13/2/2026,meta,1.2.3\n").await;
         let kept = String::from_utf8(rejects.lock().unwrap().clone()).unwrap();
         assert!(kept.contains("13/2/2026,meta,1.2.3,3,Spend no es un número"), "{kept}");
+        let (failed, _) = import("Fecha,\"Platform\"x,Spend\n").await;
+        let said = "la primera línea debe nombrar las columnas, pero hay texto después de unas comillas de cierre";
+        assert_eq!(failed.unwrap_err().to_string(), said);
         let (failed, _) = import("Fecha,Platform,Spend\n1/2/2026,meta,3\n").await;
         assert_eq!(failed.unwrap_err().to_string(), "las fechas pueden ser día/mes o mes/día; indica cuál");
     }

@@ -76,7 +76,7 @@ fn read<T: Table>(
     let mut records = RecordReader::new(sample.chain(reader), delimiter);
     let (columns, first) = header::<T>(&mut records, file, &mut cutter)?;
     let header = [mark, first].concat();
-    let form = Form { header, delimiter, columns: columns.count, crlf };
+    let form = Form { header, delimiter, columns: columns.names.len(), crlf };
     let mut refused = Refused { form, sink, groups: HashMap::new(), audience: file.audience };
     let mut groups = Groups::default();
 
@@ -147,7 +147,7 @@ pub(super) fn header<T: Table>(
     let Some(raw) = records.next().map_err(unreadable)? else {
         return Err(Failure::File(Reason::new("file-empty")));
     };
-    cutter.cut(&raw).map_err(|reason| Failure::File(Reason::new("file-no-header").with("why", Reason::new(reason))))?;
+    cutter.cut(&raw).map_err(|why| Failure::File(Reason::because("file-no-header", why)))?;
     let columns = Columns::find(&cutter.fields.texts().collect::<Vec<_>>(), T::FIELDS, &file.map)?;
     Ok((columns, raw.bytes.to_vec()))
 }
@@ -197,9 +197,9 @@ impl Cutter {
         table: &mut T,
         rows: &mut Vec<T::Row>,
     ) -> Result<(), Refusal> {
-        if self.fields.len() != columns.count {
+        if self.fields.len() != columns.names.len() {
             let reason =
-                Reason::new("refused-columns").with("found", self.fields.len()).with("expected", columns.count);
+                Reason::new("refused-columns").with("found", self.fields.len()).with("expected", columns.names.len());
             return Err(Refusal::Reject(reason));
         }
         let record =

@@ -7,9 +7,9 @@ use domain::texts::{Locale, Texts};
 /// Who reads why lines are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Whoever typed a command, in English: fields are called as its options call them.
+    /// The user of a command, in English: fields are called as its options call them.
     Command,
-    /// Whoever brought the file to a page: columns are called as the file calls them.
+    /// The user of the page that the file was brought to: columns are called as the file calls them.
     Page(Locale),
 }
 
@@ -20,15 +20,21 @@ pub struct Reason {
     /// The field that is wrong, and the column that it was read from.
     field: Option<(&'static str, Option<String>)>,
     args: Vec<(&'static str, String)>,
+    /// The message that is `$why` in this one.
+    why: Option<&'static str>,
 }
 
 impl Reason {
     pub(super) const fn new(id: &'static str) -> Self {
-        Self { id, field: None, args: Vec::new() }
+        Self { id, field: None, args: Vec::new(), why: None }
     }
 
     pub(super) fn of_field(id: &'static str, field: &'static str, column: Option<String>) -> Self {
         Self { field: Some((field, column)), ..Self::new(id) }
+    }
+
+    pub(super) fn because(id: &'static str, why: &'static str) -> Self {
+        Self { why: Some(why), ..Self::new(id) }
     }
 
     #[must_use]
@@ -48,6 +54,10 @@ impl Reason {
         let message = match &self.field {
             Some((_, Some(column))) if by == "page" => message.text("field", column),
             Some((field, _)) => message.text("field", field),
+            None => message,
+        };
+        let message = match self.why {
+            Some(why) => message.text("why", texts.message(why).say()),
             None => message,
         };
         self.args.iter().fold(message, |message, (name, value)| message.text(name, value)).say()

@@ -259,19 +259,21 @@ impl One<'_> {
 
     fn compare(&self, metric: Metric) -> Option<Verdict> {
         let over = |days| self.strata.contrast(self.creative, metric, self.group.order_spread, days);
-        let (contrast, before) = (over(Days::All)?, over(Days::WithoutTheNewest));
+        let contrast = over(Days::All)?;
         let tau = self.group.tau;
         let of = |contrast: Contrast| libm::exp(contrast.ln_evidence(tau)) / self.running as f64;
         let (better, worse) = (of(contrast), of(contrast.mirrored()));
-        let (was_better, was_worse) = (before.map_or(0.0, of), before.map_or(0.0, |before| of(before.mirrored())));
+        let lasts = |side: fn(&Contrast) -> Contrast| {
+            over(Days::WithoutTheNewest).is_some_and(|before| of(side(&before)) >= FADED_BELOW)
+        };
         let (least, shrunk) = (libm::log(LEAST_LIFT), contrast.shrunk(tau));
         let status = match metric {
             Metric::Ctr if better >= THRESHOLD && shrunk >= least => Status::Leading,
             Metric::Ctr => Status::Testing,
             _ if self.won && better >= FADED_BELOW => Status::Winner,
             _ if self.won => Status::Faded,
-            _ if better >= THRESHOLD && was_better >= FADED_BELOW && shrunk >= least => Status::Winner,
-            _ if worse >= THRESHOLD && was_worse >= FADED_BELOW && shrunk <= -least => Status::Losing,
+            _ if better >= THRESHOLD && shrunk >= least && lasts(Contrast::clone) => Status::Winner,
+            _ if worse >= THRESHOLD && shrunk <= -least && lasts(Contrast::mirrored) => Status::Losing,
             _ => Status::Testing,
         };
         let evidence = if status == Status::Losing { worse } else { better };

@@ -203,7 +203,7 @@ pub fn called(customer: &Customer) -> String {
 /// Where a customer is from.
 pub fn from(writer: &Writer, customer: &Customer) -> String {
     let platform = writer.message("platform").text("platform", customer.source).say();
-    let country = customer.country.as_ref().map(|code| writer.message("country").text("code", code).say());
+    let country = customer.country.as_ref().map(|code| writer.country(code));
     let place = [customer.city.clone(), country];
     std::iter::once(platform).chain(place.into_iter().flatten()).collect::<Vec<_>>().join(" · ")
 }

@@ -186,7 +186,7 @@ pub fn form(writer: &Writer, shop: &Shop, faults: &Faults, holidays: &[&'static 
 /// None, and countries to choose from by name, with the one that is chosen already.
 fn countries(writer: &Writer, none: &str, codes: &[&str], chosen: &str) -> Vec<(String, String)> {
     let other = Some(chosen).filter(|code| !code.is_empty() && !codes.contains(code));
-    let pick = |code: &str| (code.to_owned(), writer.message("country").text("code", code).say());
+    let pick = |code: &str| (code.to_owned(), writer.country(code));
     let mut named: Vec<_> = codes.iter().copied().chain(other).map(pick).collect();
     named.sort_by(|left, right| left.1.cmp(&right.1));
     std::iter::once((String::new(), writer.say(none))).chain(named).collect()

@@ -83,15 +83,13 @@ fn called(writer: &Writer, driver: &Driver) -> String {
     let platform = |platform: &str| writer.message("platform").text("platform", named(platform)).say();
     let on =
         |part: &str, of: &str| writer.message("part-on").text("part", named(part)).text("platform", platform(of)).say();
-    let country = |code: &str| writer.message("country").text("code", code).say();
     match by {
         Dimension::Platform => platform(part),
         Dimension::Product => named(part),
-        Dimension::Country if part == OTHER => named(part),
-        Dimension::Country => country(part),
+        Dimension::Country => writer.country(&named(part)),
         Dimension::Campaign => part.split_once('/').map_or_else(|| named(part), |(of, campaign)| on(campaign, of)),
         Dimension::CountryPlatform => {
-            part.split_once('/').map_or_else(|| named(part), |(part, of)| on(&country(part), of))
+            part.split_once('/').map_or_else(|| named(part), |(part, of)| on(&writer.country(part), of))
         }
     }
 }

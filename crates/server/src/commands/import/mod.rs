@@ -44,8 +44,7 @@ pub async fn run(command: ImportCommand, connect: &Connect, store: &Store) -> an
     };
     match result {
         Ok(code) => Ok(code),
-        Err(Failure::Usage(text)) => Ok(usage(&text)),
-        Err(Failure::File(reason)) => Ok(usage(&reason.to_string())),
+        Err(failure @ (Failure::Usage(_) | Failure::File(_))) => Ok(usage(&failure.to_string())),
         Err(failure) => Err(failure).context("nothing was imported"),
     }
 }

@@ -43,8 +43,7 @@ impl Source {
         };
         let watched = Watched { inner: raw, progress: self.progress.clone() };
         imports::plain(watched).map_err(|failure| match failure {
-            Failure::File(text) => Failure::Usage(format!("{}: {text}", self.path.display())),
-            Failure::Usage(text) => Failure::Usage(format!("{}: {text}", self.path.display())),
+            Failure::File(_) | Failure::Usage(_) => Failure::Usage(format!("{}: {failure}", self.path.display())),
             other => other,
         })
     }
