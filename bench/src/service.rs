@@ -50,6 +50,7 @@ impl Service {
             .env("DATABASE_URL", database_url)
             .env("BAS_DATA_KEYS", DATA_KEYS)
             .env("BAS_RATE_LIMIT_PER_MINUTE", "1000000000")
+            .env("BAS_DASHBOARD_LISTEN", "127.0.0.1:0")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

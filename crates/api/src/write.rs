@@ -3,6 +3,7 @@
 use std::{future::Future, sync::Arc};
 
 use actix_web::http::header::HeaderValue;
+use app::outage;
 use domain::{
     AccountId,
     idempotency::{AnswerStore, IdempotencyKey, Idempotent},
@@ -77,7 +78,7 @@ impl FirstAnswer {
         if let (false, Some(key)) = (replayed, &key)
             && let Err(error) = answers.keep(account, key, &text).await
         {
-            tracing::warn!(%error, "an answer could not be kept under its idempotency key");
+            outage::warn(&error, "an answer could not be kept under its idempotency key");
         }
         Ok(text.into_bytes())
     }

@@ -7,11 +7,12 @@ use domain::{
     accounts::{Account, AccountStore},
     alerts::{AlertEvaluator, ClaimedRule, evaluate},
     daily::DailyStore,
-    error::Chain,
 };
 use futures_util::FutureExt;
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
+
+use crate::outage;
 
 /// Accounts that are looked up at a time.
 const ACCOUNTS: i64 = 100;
@@ -51,12 +52,10 @@ pub async fn evaluate_due(deps: &Deps, interval: Duration, now: OffsetDateTime) 
             // A panic over the figures of one account keeps no other from its turn.
             let span = tracing::error_span!("alerts", account_id = account.0);
             let evaluated = AssertUnwindSafe(evaluate_account(deps, account, interval, now, &mut round));
-            let error = match evaluated.catch_unwind().instrument(span.clone()).await {
-                Ok(Ok(())) => continue,
-                Ok(Err(error)) => Chain(&error).to_string(),
-                Err(_) => "the evaluation panicked".to_owned(),
-            };
-            span.in_scope(|| tracing::error!(error, "alert rules could not be evaluated"));
+            let evaluated = evaluated.catch_unwind().instrument(span.clone()).await;
+            let panicked = |_| Err(StoreError::Internal("the evaluation panicked".into()));
+            let Err(error) = evaluated.unwrap_or_else(panicked) else { continue };
+            span.in_scope(|| outage::warn(&error, "alert rules could not be evaluated"));
             round.failed_accounts += 1;
         }
     }

@@ -7,6 +7,7 @@ use domain::{
     erasure::{Eraser, ErasureStore},
 };
 use tokio::time::sleep;
+use tracing::Instrument;
 
 use crate::{deliveries::Clock, outage};
 
@@ -50,10 +51,13 @@ impl ErasureWorker {
         let due = self.erasures.due(now, LOOKED_AT).await?;
         for user in &due {
             // Who cannot be erased yet holds up nobody who comes after.
-            match self.eraser.erase(user, now).await {
-                Ok(rows) => tracing::info!(rows, "a user was erased"),
-                Err(error) => outage::warn(&error, "a user could not be erased yet"),
-            }
+            let erasing = async {
+                match self.eraser.erase(user, now).await {
+                    Ok(rows) => tracing::info!(rows, "a user was erased"),
+                    Err(error) => outage::warn(&error, "a user could not be erased yet"),
+                }
+            };
+            erasing.instrument(tracing::error_span!("erasure", %user)).await;
         }
         Ok(due.len())
     }

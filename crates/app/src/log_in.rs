@@ -9,7 +9,6 @@ use domain::{
     PersonId, StoreError, UserId,
     accounts::Mode,
     audit::{Action, Actor, AuditLog, Entry},
-    error::Chain,
     language::Language,
     log_in::{Challenge, CredentialStore, Credentials},
     mail::{Mail, MailQueue, Notice, Outgoing},
@@ -19,8 +18,10 @@ use domain::{
     throttle::{Counted, Counter, ThrottleStore, Verdict},
 };
 use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
 
 use crate::{
+    outage,
     passwords::{HashError, Match, Passwords, SALT_BYTES},
     second_factor::{FactorError, Proof, SecondFactors},
 };
@@ -307,11 +308,14 @@ impl LogIn {
             clippy::disallowed_methods,
             reason = "it ends with two statements, and nothing was promised to anybody"
         )]
-        tokio::spawn(async move {
-            if let Err(error) = noting.await {
-                tracing::warn!(error = %Chain(&error), "a wrong password could not be noted");
+        tokio::spawn(
+            async move {
+                if let Err(error) = noting.await {
+                    outage::warn(&error, "a wrong password could not be noted");
+                }
             }
-        });
+            .in_current_span(),
+        );
     }
 }
 

@@ -12,6 +12,7 @@ use domain::{
     texts::{Locale, Texts},
 };
 use time::OffsetDateTime;
+use tracing::Instrument;
 use url::Url;
 
 /// Mails that are taken at once.
@@ -59,7 +60,8 @@ impl Postman {
     pub async fn round(&self) -> Result<usize, StoreError> {
         let due = self.queue.lease(BATCH, (self.clock)()).await?;
         for mail in &due {
-            self.deliver(mail).await?;
+            let span = tracing::error_span!("mail", mail = mail.id, attempt = mail.attempts);
+            self.deliver(mail).instrument(span).await?;
         }
         Ok(due.len())
     }
@@ -73,12 +75,12 @@ impl Postman {
                 self.queue.done(*id).await
             }
             Err(SendError::Later(error)) if *attempts < MOST_ATTEMPTS => {
-                tracing::warn!(mail = id, attempts, error, "a mail was not sent; it is tried again");
+                tracing::warn!(error, "a mail was not sent; it is tried again");
                 self.queue.put_off(*id, (self.clock)() + back_off(*attempts)).await
             }
             Err(error) => {
                 metrics::counter!("mails_failed_total").increment(1);
-                tracing::warn!(mail = id, attempts, %error, "a mail was given up");
+                tracing::warn!(%error, "a mail was given up");
                 self.queue.done(*id).await
             }
         }

@@ -27,6 +27,7 @@ use domain::{
 use futures_util::{FutureExt, future::join_all};
 use time::{Duration, OffsetDateTime};
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use crate::{
     outage,
@@ -169,7 +170,8 @@ impl SocialWorker {
         for batch in batches {
             match self.profiles.owner(batch.channel, &batch.profile).await? {
                 Some(profile) => {
-                    self.intake.take_in(&profile, batch.changes, hook.received_at).await?;
+                    let span = tracing::error_span!("social_hook", account_id = profile.account.0, hook = hook.id);
+                    self.intake.take_in(&profile, batch.changes, hook.received_at).instrument(span).await?;
                 }
                 None => {
                     let channel = batch.channel.as_str();
@@ -184,8 +186,12 @@ impl SocialWorker {
     /// Decides about the comment that has waited longest. Whether there was one.
     async fn decide_next(&self) -> Result<bool, StoreError> {
         let Some(undecided) = self.intake.undecided(self.now()).await? else { return Ok(false) };
-        let judged = self.judge(&undecided, None).await?;
-        self.conclude(&undecided, judged, None).await?;
+        let (account_id, message) = (undecided.account.0, undecided.message.0);
+        let deciding = async {
+            let judged = self.judge(&undecided, None).await?;
+            self.conclude(&undecided, judged, None).await
+        };
+        deciding.instrument(tracing::error_span!("social_decision", account_id, message)).await?;
         Ok(true)
     }
 
@@ -260,6 +266,12 @@ impl SocialWorker {
     async fn poll(&self) -> Result<(), StoreError> {
         let now = self.now();
         let Some(account) = self.profiles.take_poll(now, POLL_EVERY).await? else { return Ok(()) };
+        let span = tracing::error_span!("social_poll", account_id = account.account.0, profile = account.id.0);
+        self.catch_up(account, now).instrument(span).await
+    }
+
+    /// Reads what was written on a profile since it was read last.
+    async fn catch_up(&self, account: SocialAccount, now: OffsetDateTime) -> Result<(), StoreError> {
         if account.waits_until(now).is_some() {
             return Ok(());
         }

@@ -10,11 +10,21 @@ pub struct Currency([u8; 3]);
 
 /// A text is not a currency code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a currency is an ISO 4217 code of three capital letters, such as USD")]
+#[error("a currency is an ISO 4217 code of three capital letters, such as USD or BRL")]
 pub struct InvalidCurrency;
 
 impl Currency {
     pub const USD: Self = Self(*b"USD");
+
+    /// The currency that a shop may keep its accounts in: one that ISO 4217 knows, and no precious metal, no code for tests and none for
+    /// "no currency". What files and shops name is not held against that list, which changes faster than they do.
+    ///
+    /// # Errors
+    /// When it is none of those.
+    pub fn of_account(code: &str) -> Result<Self, InvalidCurrency> {
+        let known = iso_currency::Currency::from_code(code).filter(|known| !known.is_special());
+        known.ok_or(InvalidCurrency)?.code().parse()
+    }
 
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -104,5 +114,30 @@ mod tests {
     #[case("ÜS")]
     fn refuses_other_codes(#[case] code: &str) {
         assert_eq!(code.parse::<Currency>(), Err(InvalidCurrency));
+        assert_eq!(Currency::of_account(code), Err(InvalidCurrency));
+    }
+
+    #[rstest]
+    #[case("UDS")]
+    #[case("XXX")]
+    #[case("XAU")]
+    #[case("XTS")]
+    fn no_shop_keeps_accounts_in_what_nobody_pays_with(#[case] code: &str) {
+        assert_eq!(Currency::of_account(code), Err(InvalidCurrency));
+    }
+
+    #[test]
+    fn every_currency_has_the_minor_unit_of_the_standard() {
+        let letters = b'A'..=b'Z';
+        let codes =
+            letters.clone().flat_map(|a| letters.clone().flat_map(move |b| (b'A'..=b'Z').map(move |c| [a, b, c])));
+        let known: Vec<Currency> =
+            codes.filter_map(|code| Currency::of_account(std::str::from_utf8(&code).unwrap()).ok()).collect();
+        assert!(known.len() > 150, "{}", known.len());
+        for currency in known {
+            let standard =
+                iso_currency::Currency::from_code(currency.as_str()).and_then(iso_currency::Currency::exponent);
+            assert_eq!(Some(currency.exponent()), standard.map(u32::from), "{currency}");
+        }
     }
 }

@@ -111,7 +111,7 @@ async fn run_supervised(
     if config.database_read_url().is_some() {
         watch_replica(supervisor, store.clone());
     }
-    let admin_listener = bind(config.admin_listen, "admin_listen")?;
+    let admin_listener = bind(config.admin_listen, "BAS_ADMIN_LISTEN")?;
     let schema = Arc::new(SchemaCheck::default());
     // A process that comes before its migrations waits for them, not ready; the log says why.
     if let Err(error) = schema.problem(&**store).await {
@@ -126,7 +126,7 @@ async fn run_supervised(
     let mails = mails::mails(config, database.is_embedded())?;
     let (mut addresses, mut workers) = (None, None);
     if roles.http {
-        let listener = bind(config.listen, "listen")?;
+        let listener = bind(config.listen, "BAS_LISTEN")?;
         connections::prepare(&listener).context("the listening socket")?;
         let api = listener.local_addr()?;
         let ports = deliveries::ports(store, &keys, &sender);
@@ -197,7 +197,7 @@ async fn run_supervised(
 
 /// Adds the dashboard to the servers, and gives the address that browsers know it by.
 fn dashboard(config: &Config, store: &Arc<Store>, needs: Needs<'_>, servers: &mut Vec<Server>) -> anyhow::Result<Url> {
-    let listener = bind(config.dashboard_listen, "dashboard_listen")?;
+    let listener = bind(config.dashboard_listen, "BAS_DASHBOARD_LISTEN")?;
     let address = dashboard::public_url(config, listener.local_addr()?)?;
     servers.push(dashboard::server(config, store, needs, listener)?);
     Ok(address)
@@ -410,9 +410,9 @@ fn write_key_uses(supervisor: &Supervisor, held: &KeyCache) {
     }));
 }
 
-fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
+fn bind(address: SocketAddr, variable: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address)
-        .with_context(|| format!("cannot listen on {address}: is it in use? Choose another address with {setting}"))
+        .with_context(|| format!("cannot listen on {address}: is it in use? Choose another address with {variable}"))
 }
 
 /// HTTP threads: one a core, unless a number is configured.

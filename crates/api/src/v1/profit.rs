@@ -99,8 +99,8 @@ struct SnapshotBody {
 }
 
 impl SnapshotBody {
-    fn new(snapshot: Snapshot, currency: Currency, assumed: Option<&Assumptions>, texts: &Texts) -> Self {
-        let explain = assumed.map(|assumed| explain::day(&snapshot, assumed, currency, texts));
+    fn new(snapshot: Snapshot, currency: Currency, explained: Option<&(Assumptions, Texts)>) -> Self {
+        let explain = explained.map(|(assumed, texts)| explain::day(&snapshot, assumed, currency, texts));
         let Snapshot { date: day, components, basis, lacks_rates, computed_at: _ } = snapshot;
         let Components {
             gross_revenue,
@@ -293,7 +293,6 @@ pub async fn get(
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let days = days.get();
     let currency = caller.currency();
-    let texts = accepted.texts(lang, &caller, now);
     let window = if complete == Some(true) { window::before_today } else { window::ending_today };
     let range = Until::window(until, window(caller.zone(), now, days), days)?;
     let Dated { found: snapshots, freshness } = state.profit.range(account, range).await?;
@@ -307,22 +306,28 @@ pub async fn get(
     let pagination = Pagination::new(page, &found);
     let freshness = FreshnessBody::new(freshness, caller.zone());
     if format == Format::Csv {
-        let day = |snapshot| SnapshotBody::new(snapshot, currency, None, &texts);
+        let day = |snapshot| SnapshotBody::new(snapshot, currency, None);
         let data: Vec<_> = found.items.into_iter().map(day).collect();
         let about = CsvMetadata { name: "profit", day: range.last, freshness: Some(freshness), warnings: &warnings };
         return csv::page(&about, &data, pagination.next_cursor);
     }
-    let assumed = if explain == Some(true) { Some(state.profit.assumptions(account).await?) } else { None };
-    let day = |snapshot| SnapshotBody::new(snapshot, currency, assumed.as_ref(), &texts);
+    let explained = match explain {
+        Some(true) => Some((state.profit.assumptions(account).await?, accepted.texts(lang, &caller, now))),
+        _ => None,
+    };
+    let day = |snapshot| SnapshotBody::new(snapshot, currency, explained.as_ref());
     let data = found.items.into_iter().map(day).collect();
     let body = Body { data, totals, window_days: days, freshness, pagination, api_version: API_VERSION, warnings };
     let reply = Reply::listed(&body)?;
-    Ok(if assumed.is_some() { reply.in_language(&texts) } else { reply })
+    Ok(match &explained {
+        Some((_, texts)) => reply.in_language(texts),
+        None => reply,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::{profit::Basis, texts::Locale};
+    use domain::profit::Basis;
     use time::macros::{date, datetime};
 
     use super::*;
@@ -337,7 +342,7 @@ mod tests {
             lacks_rates: false,
             computed_at: datetime!(2026-05-02 0:00 UTC),
         };
-        let body = SnapshotBody::new(day, "USD".parse().unwrap(), None, &Texts::of(Locale::ENGLISH));
+        let body = SnapshotBody::new(day, "USD".parse().unwrap(), None);
         let json = serde_json::to_string(&body).unwrap();
         let places: Vec<_> = SnapshotBody::COLUMNS.iter().map(|name| json.find(&format!("\"{name}\":"))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted());

@@ -4,7 +4,6 @@ use std::{collections::HashMap, future::Future, panic::AssertUnwindSafe, sync::A
 
 use domain::{
     AccountId, StoreError,
-    error::Chain,
     imports::ImportStore,
     shops::{
         authorizations::AuthorizationStore,
@@ -177,7 +176,7 @@ impl Syncer {
         );
         match pruned {
             Ok((runs, hooks, states)) => tracing::debug!(runs, hooks, states, "old rows of connections are removed"),
-            Err(error) => tracing::warn!(error = %Chain(&error), "old rows of connections could not be removed"),
+            Err(error) => outage::warn(&error, "old rows of connections could not be removed"),
         }
     }
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use domain::{
     AccountId, IntegrationId, StoreError,
-    error::Chain,
     integrations::RevokeReason,
     sealing::{Binding, SealError, Sealer},
     shops::{
@@ -16,6 +15,7 @@ use domain::{
 use tokio::time::{sleep, timeout};
 
 use super::{NotConfigured, Ports};
+use crate::outage;
 
 /// How long a process may take to renew a token. Longer than [`ANSWER_WITHIN`] and all of [`PAUSES`], so that no two
 /// processes ever send the same refresh token.
@@ -168,7 +168,7 @@ impl Ports {
                 Ok(false) => return Err(AccessError::Busy),
                 Err(error) => match pauses.next() {
                     Some(pause) => {
-                        tracing::warn!(error = %Chain(&error), "new tokens could not be stored; trying again");
+                        outage::warn(&error, "new tokens could not be stored; trying again");
                         sleep(pause).await;
                     }
                     None => {

@@ -12,6 +12,8 @@ use domain::{
     },
 };
 
+use tracing::Instrument;
+
 use super::{Opened, SocialWorker, Way, within};
 
 /// How long a call may take: less than the lease of an answer, with the calls around it.
@@ -21,7 +23,9 @@ impl SocialWorker {
     /// Sends or looks for the answer that is due first. Whether there was one.
     pub(super) async fn deliver_next(&self) -> Result<bool, StoreError> {
         let Some(reply) = self.queue.take_reply(self.now()).await? else { return Ok(false) };
-        if let Some(settlement) = self.deliver(&reply).await? {
+        let (account_id, conversation) = (reply.account.0, reply.conversation.0);
+        let span = tracing::error_span!("social_reply", account_id, conversation);
+        if let Some(settlement) = self.deliver(&reply).instrument(span).await? {
             let state = match &settlement {
                 Settlement::Sent { recovered: false, .. } => "sent",
                 Settlement::Sent { recovered: true, .. } => "recovered",

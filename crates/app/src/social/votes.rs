@@ -22,6 +22,7 @@ use domain::{
 };
 use serde_json::Value;
 use tokio::time::sleep;
+use tracing::Instrument;
 
 use super::SocialWorker;
 use crate::outage;
@@ -78,12 +79,16 @@ impl SocialWorker {
     /// Trouble with the database; a vote that was paid for is refunded when its lease is over.
     pub async fn vote_next(&self) -> Result<bool, StoreError> {
         let Some(undecided) = self.votes.waiting(self.now()).await? else { return Ok(false) };
-        let judged = self.judge(&undecided, None).await?;
-        match (&judged.decision, &self.voter) {
-            (Decision::Ask { candidates }, Some(voter)) => self.ask(voter, &undecided, candidates).await?,
-            // Since it was put down for a vote something else was decided about it.
-            _ => self.conclude(&undecided, judged, None).await?,
-        }
+        let (account_id, message) = (undecided.account.0, undecided.message.0);
+        let voting = async {
+            let judged = self.judge(&undecided, None).await?;
+            match (&judged.decision, &self.voter) {
+                (Decision::Ask { candidates }, Some(voter)) => self.ask(voter, &undecided, candidates).await,
+                // Since it was put down for a vote something else was decided about it.
+                _ => self.conclude(&undecided, judged, None).await,
+            }
+        };
+        voting.instrument(tracing::error_span!("social_vote", account_id, message)).await?;
         Ok(true)
     }
 

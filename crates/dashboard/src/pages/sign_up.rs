@@ -157,7 +157,8 @@ pub async fn open(request: HttpRequest, token: Path<String>, state: Data<State>)
 fn read(fields: &Fields, writer: &Writer) -> Result<(String, Currency, Zone), Faults> {
     let shop = fields.shop.trim();
     let shop_fault = shop.is_empty() || shop.chars().count() > MAX_NAME_CHARS || shop.chars().any(char::is_control);
-    let (currency, zone) = (fields.currency.trim().to_uppercase().parse(), fields.zone.trim().parse());
+    let currency = Currency::of_account(&fields.currency.trim().to_uppercase());
+    let zone = fields.zone.trim().parse();
     match (shop_fault, currency, zone) {
         (false, Ok(currency), Ok(zone)) => Ok((shop.to_owned(), currency, zone)),
         (shop_fault, currency, zone) => Err([

@@ -34,7 +34,7 @@ pub enum AccountsCommand {
         #[arg(long, value_parser = name)]
         name: String,
         /// ISO 4217 code, such as EUR
-        #[arg(long, default_value = "USD")]
+        #[arg(long, default_value = "USD", value_parser = Currency::of_account)]
         currency: Currency,
         /// IANA time zone, such as Europe/London: it decides which day a sale belongs to
         #[arg(long, default_value = "UTC")]

@@ -24,9 +24,9 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    analytics::freshness::{self, Found, WithFreshness},
+    analytics::freshness::{self, Found, WithFreshness, newest},
     database::{
-        decode::{Amount, InOrder, Named},
+        decode::{Amount, InOrder, Micros, Named},
         error::{Failure, parse},
         query::RunQueryDsl,
         statement::{self, Condition, Scalar},
@@ -46,10 +46,9 @@ macro_rules! page_statement {
         statement!($(#[$meta])* $name($($field: $rust => $sql),*) -> CustomerRow = concat!("
     SELECT id, email, name, source, external_id, city, country, orders_count,
         revenue_total, ltv_estimate, aov, segment, churn_score, last_purchase_at, first_purchase_at, created_at,
-        (SELECT max(finished_at) FROM job_runs
-            WHERE account_id = $1 AND job = 'customer_metrics' AND finished_at IS NOT NULL) AS as_of,
-        (SELECT max(placed_at) FROM orders WHERE account_id = $1) AS newest_order,
-        (SELECT max(refunded_at) FROM refunds WHERE account_id = $1) AS newest_refund
+        ", newest!(job, "customer_metrics"), " AS as_of,
+        ", newest!(orders.placed_at), " AS newest_order,
+        ", newest!(refunds.refunded_at), " AS newest_refund
     FROM customers WHERE account_id = $1 AND id < $2 ", $filter, " ORDER BY id DESC LIMIT $3"));
     };
 }
@@ -98,7 +97,7 @@ struct OrderRow {
 /// A customer, when the metrics were computed, and the newest order and refund; the latter the same in every row.
 struct CustomerRow {
     customer: Customer,
-    reach: [Option<OffsetDateTime>; 3],
+    reach: [Option<Micros>; 3],
 }
 
 columns!(CustomerRow {
@@ -287,7 +286,7 @@ async fn with_freshness(
     page: PageRequest,
 ) -> Result<Dated<Page<Customer>>, Failure> {
     let freshness = match rows.as_slice() {
-        [CustomerRow { reach, .. }, ..] => freshness_of(*reach),
+        [CustomerRow { reach, .. }, ..] => freshness_of(reach.map(|at| at.map(Into::into))),
         [] => freshness::of(connection, account, JobName::CustomerMetrics).await?,
     };
     Ok(Dated { found: cut(rows, page), freshness })

@@ -17,8 +17,11 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    analytics::freshness,
-    database::{decode::Amount, query::RunQueryDsl},
+    analytics::freshness::{self, newest},
+    database::{
+        decode::{Amount, Micros},
+        query::RunQueryDsl,
+    },
     schema::accounts,
 };
 
@@ -26,19 +29,18 @@ type Instant = Nullable<Timestamptz>;
 
 statement!(
     /// The snapshots of some days, and how fresh they are.
-    Range(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> SnapshotRow = "
+    Range(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> SnapshotRow = concat!("
     SELECT snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate, fees_estimate, shipping_estimate,
         extra_expenses, purchase_count,
         goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders,
         returned_units, returned_cogs, returned_fees, computed_at,
-        EXISTS (SELECT FROM ad_days WHERE account_id = $1 AND day = snapshot_date AND fx IS NULL) AS lacks_rates,
-        (SELECT max(finished_at) FROM job_runs
-            WHERE account_id = $1 AND job = 'profit_snapshots' AND finished_at IS NOT NULL) AS as_of,
-        (SELECT max(placed_at) FROM orders WHERE account_id = $1) AS newest_order,
-        (SELECT max(refunded_at) FROM refunds WHERE account_id = $1) AS newest_refund,
-        (SELECT max(day) FROM ad_spend WHERE account_id = $1) AS newest_spend,
-        (SELECT max(day) FROM expenses WHERE account_id = $1) AS newest_expense
-    FROM profit_snapshots WHERE account_id = $1 AND snapshot_date BETWEEN $2 AND $3 ORDER BY snapshot_date DESC"
+        snapshot_date = ANY (ARRAY(SELECT day FROM ad_days WHERE account_id = $1 AND fx IS NULL)) AS lacks_rates,
+        ", newest!(job, "profit_snapshots"), " AS as_of,
+        ", newest!(orders.placed_at), " AS newest_order,
+        ", newest!(refunds.refunded_at), " AS newest_refund,
+        ", newest!(ad_spend.day), " AS newest_spend,
+        ", newest!(expenses.day), " AS newest_expense
+    FROM profit_snapshots WHERE account_id = $1 AND snapshot_date BETWEEN $2 AND $3 ORDER BY snapshot_date DESC")
 );
 
 row!(
@@ -62,9 +64,9 @@ row!(
         computed_at: OffsetDateTime => Timestamptz,
         lacks_rates: bool => Bool,
         /// When the snapshots were computed, and the newest of each source; the same in every row.
-        as_of: Option<OffsetDateTime> => Instant,
-        newest_order: Option<OffsetDateTime> => Instant,
-        newest_refund: Option<OffsetDateTime> => Instant,
+        as_of: Option<Micros> => Instant,
+        newest_order: Option<Micros> => Instant,
+        newest_refund: Option<Micros> => Instant,
         newest_spend: Option<Date> => Nullable<SqlDate>,
         newest_expense: Option<Date> => Nullable<SqlDate>,
     }
@@ -169,9 +171,9 @@ const _: () = assert!(matches!(
 ));
 
 fn freshness_of(row: &SnapshotRow) -> Freshness {
-    freshness::assemble(JobName::ProfitSnapshots, row.as_of, |source| match source {
-        Source::Orders => row.newest_order.map(Newest::At),
-        Source::Refunds => row.newest_refund.map(Newest::At),
+    freshness::assemble(JobName::ProfitSnapshots, row.as_of.map(Into::into), |source| match source {
+        Source::Orders => row.newest_order.map(|at| Newest::At(at.into())),
+        Source::Refunds => row.newest_refund.map(|at| Newest::At(at.into())),
         Source::AdSpend => row.newest_spend.map(Newest::Day),
         Source::Expenses => row.newest_expense.map(Newest::Day),
         _ => None,

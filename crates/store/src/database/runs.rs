@@ -6,10 +6,10 @@ use std::{
 };
 
 use diesel::result::Error;
-use diesel_async::{AnsiTransactionManager, AsyncPgConnection, TransactionManager};
+use diesel_async::{AnsiTransactionManager, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
 use domain::{AccountId, StoreError};
 use futures_util::{FutureExt, future::BoxFuture};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::{
     Connect, PoolOptions, Pooler, Store,
@@ -24,6 +24,9 @@ use crate::{
 
 /// The part of a request's time that a read replica has, before the primary is asked instead.
 const REPLICA_TIMEOUT: Duration = Duration::from_millis(700);
+
+/// The part of a request's time, from its end, in which it is found out whether the server answers at all.
+const PING_PART: u32 = 6;
 
 /// A server, and how to work on it.
 #[derive(Clone)]
@@ -50,7 +53,7 @@ impl Target {
         deadline: Instant,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        timeout_at(deadline, self.run_unhurried(work)).await.map_err(|_| late())?
+        self.answered(deadline, self.run_unhurried(work)).await
     }
 
     /// The same for as long as the server's own limit allows.
@@ -71,7 +74,7 @@ impl Target {
         deadline: Instant,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        timeout_at(deadline, self.work(Some(self.begin()), work)).await.map_err(|_| late())?
+        self.answered(deadline, self.work(Some(self.begin()), work)).await
     }
 
     /// The statements that start a transaction with the settings of a session, wherever the session comes from.
@@ -116,17 +119,44 @@ impl Target {
             pipeline::release_pipelined(pipelined);
             Ok(found)
         };
-        timeout_at(deadline, answered).await.map_err(|_| late())?
+        self.answered(deadline, answered).await
+    }
+
+    /// Waits for `work` until the deadline. Shortly before it, a statement that takes no time tells whether the server is away
+    /// or the work takes too long.
+    async fn answered<T, E: From<StoreError>>(
+        &self,
+        deadline: Instant,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let late = async {
+            sleep_until(deadline.checked_sub(self.options.answer / PING_PART).unwrap_or(deadline)).await;
+            let answers = timeout_at(deadline, self.ping()).await;
+            sleep_until(deadline).await;
+            match answers {
+                Ok(Ok(())) => StoreError::Overloaded("the statement takes too long".into()),
+                Ok(Err(error)) => error,
+                Err(_) => StoreError::Unavailable("no answer in time".into()),
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => done,
+            error = late => Err(error.into()),
+        }
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        let mut connection = pool::acquire(&self.pool).await?;
+        connection.batch_execute("SELECT").await.map_err(Failure::from)?;
+        pool::release(connection);
+        Ok(())
     }
 }
 
 /// Counts a read by the server that answers it.
 pub(crate) fn count_read(server: &'static str) {
     metrics::counter!("database_reads_total", "server" => server).increment(1);
-}
-
-fn late() -> StoreError {
-    StoreError::Unavailable("no answer in time".into())
 }
 
 /// A connection at work. Its steps are boxed, so that the compiler looks into them once and not for each piece of work.

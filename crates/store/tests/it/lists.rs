@@ -84,6 +84,22 @@ const FILL: &str = "
     INSERT INTO profit_snapshots (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
             fees_estimate, shipping_estimate, extra_expenses, purchase_count, computed_at)
         SELECT account_id, date '2026-03-01' - n, 1, 0, 0, 0, 0, 0, 0, 1, now() FROM rows;
+    INSERT INTO orders (account_id, source, external_id, placed_at, gross, units, content_hash)
+        SELECT account_id, 'shopify', n, at, 1, 1, '' FROM rows;
+    INSERT INTO refunds (account_id, source, external_id, refunded_at, amount, units, content_hash)
+        SELECT account_id, 'shopify', n, at, 1, 1, '' FROM rows;
+    INSERT INTO ad_spend (account_id, day, platform, campaign, spend)
+        SELECT account_id, date '2026-03-01' - n, 'meta', 'all', 1 FROM rows;
+    INSERT INTO expenses (account_id, day, category, description, occurrence, amount)
+        SELECT account_id, date '2026-03-01' - n, 'rent', '', 1, 1 FROM rows;
+    INSERT INTO stock_levels (account_id, product_id, day, stock)
+        SELECT account_id, id, date '2026-03-01' - (id % 500)::integer, 1 FROM products;
+    INSERT INTO track_events (account_id, name, props, occurred_at, received_at)
+        SELECT account_id, 'a', '{}', at, timestamptz '2026-03-02' - n * interval '1 second' FROM rows;
+    INSERT INTO job_runs (account_id, job, as_of, state, claim, lease_until, started_at, finished_at)
+        SELECT account_id, (ARRAY['customer_metrics', 'profit_snapshots', 'inventory_velocity', 'smart_reorder',
+            'anomaly_detection', 'insight_generation', 'risk_assessment', 'creative_winners'])[1 + n % 8],
+            date '2026-03-01' - n, 'done', 1, at, at, at FROM rows;
     INSERT INTO webhook_subscriptions (account_id, url, events, sealed_secret, created_at)
         SELECT account_id, 'https://example.com', '{*}', '', at FROM rows WHERE n <= 50;
     INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
@@ -130,8 +146,14 @@ const FILL: &str = "
     INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
-/// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 23] = [
+/// The tables that lists are of, and those in which it is looked up how fresh they are.
+const TABLES: [&str; 29] = [
+    "orders",
+    "refunds",
+    "ad_spend",
+    "expenses",
+    "stock_levels",
+    "job_runs",
     "social_accounts",
     "ad_days",
     "customers",

@@ -10,7 +10,7 @@ const ELSEWHERE: [(&str, usize); 11] = [
     ("integrations.rs", 1),
     ("social/conversations.rs", 1),
     // Put together for each job: a test beside it prepares each, and those of the lists with their queries.
-    ("analytics/freshness.rs", 9),
+    ("analytics/freshness.rs", 4),
     // Put together for the two kinds of documents: a test beside it prepares each.
     ("ingest/imports/merge.rs", 7),
     // COPY is not prepared. The other text is what a test expects.
