@@ -157,12 +157,14 @@ impl Story {
             LeverKind::Refund => Action::CheckRefunds,
             LeverKind::StockOut => Action::Reorder,
             LeverKind::Campaign if self.direction == Direction::Up => Action::PauseCampaign,
+            // Less spent is more left of the day, and not what to do again: the ads may have brought more than they cost.
+            LeverKind::Campaign => Action::LookAtTheDay,
             LeverKind::Cost => Action::CompareCosts,
             _ if self.is_good() => Action::RepeatIt,
             LeverKind::ClosedDay => Action::CheckShop,
             LeverKind::Platform | LeverKind::Country | LeverKind::Conversion => Action::CheckCheckout,
             LeverKind::Traffic => Action::CheckTrafficSources,
-            LeverKind::Product | LeverKind::Campaign => Action::LookAtTheDay,
+            LeverKind::Product => Action::LookAtTheDay,
         }
     }
 }

@@ -251,7 +251,7 @@ fn tell(event: Known<'_>, span: DayRange, members: Vec<Member>, known: &[DayEvid
         seen: seen(subject, lever.as_ref(), peak),
         normal: normal(lever.as_ref(), peak),
         severity,
-        phase: phase(subject, span, known, until),
+        phase: phase(subject, lever.as_ref(), span, known, until),
         usual_day: usual * peak.contribution.unwrap_or(1.0),
         lever,
         money,
@@ -259,12 +259,16 @@ fn tell(event: Known<'_>, span: DayRange, members: Vec<Member>, known: &[DayEvid
     }
 }
 
-/// An event is over when the days after its last one were as expected, and no event any more when it has lasted for long.
-fn phase(subject: Subject, span: DayRange, known: &[DayEvidence], until: Date) -> Phase {
-    let after: Vec<&DayEvidence> = known.iter().filter(|day| day.day > span.last).take(BACK_DAYS).collect();
-    let is_back = |day: &&DayEvidence| day.band(subject.gauge()).is_none_or(super::Band::holds);
-    match after.first().map(|day| day.day) {
-        Some(since) if after.len() == BACK_DAYS && after.iter().all(is_back) => Phase::Over { since },
+/// An event is over when the days after its last one were as expected, what its text shows as well as its subject, and no event
+/// any more when it has lasted for long.
+fn phase(subject: Subject, lever: Option<&Lever>, span: DayRange, known: &[DayEvidence], until: Date) -> Phase {
+    let after: Vec<&DayEvidence> = known.iter().filter(|day| day.day > span.last).collect();
+    let is_back = |day: &&DayEvidence| {
+        day.band(subject.gauge()).is_none_or(super::Band::holds) && seen(subject, lever, day).band.holds()
+    };
+    let back = after.windows(BACK_DAYS).find(|days| days.iter().all(is_back));
+    match back.and_then(|days| days.first()).map(|day| day.day) {
+        Some(since) => Phase::Over { since },
         _ if until >= later(span.first, LONGEST_DAYS) => Phase::Usual,
         _ => Phase::Open,
     }

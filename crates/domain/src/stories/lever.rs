@@ -228,8 +228,8 @@ fn visits(day: &DayEvidence, confidence: f64) -> Option<Lever> {
     Some(Lever { kind, part: None, share, confidence })
 }
 
-/// Of factors of a product the one that departed furthest, with its share of the change (by logarithms) and how surely it
-/// is the one.
+/// Of factors of a product that went its way the one that departed furthest, with its share of the change (by logarithms)
+/// and how surely it is the one.
 fn strongest(day: &DayEvidence, factors: &[Gauge]) -> Option<(Gauge, f64, f64)> {
     let weighed: Vec<(Gauge, f64, f64)> = factors
         .iter()
@@ -242,7 +242,8 @@ fn strongest(day: &DayEvidence, factors: &[Gauge]) -> Option<(Gauge, f64, f64)> 
         .collect();
     let total: f64 = weighed.iter().map(|(_, change, _)| change).sum();
     let sum: f64 = weighed.iter().map(|(_, _, weight)| weight).sum();
-    let (gauge, change, weight) = weighed.into_iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let went_with_it = weighed.into_iter().filter(|(_, change, _)| total == 0.0 || change * total > 0.0);
+    let (gauge, change, weight) = went_with_it.max_by(|a, b| a.2.total_cmp(&b.2))?;
     if sum <= 0.0 {
         return None;
     }

@@ -128,6 +128,18 @@ fn a_story_is_over_when_two_days_were_as_expected(#[case] known_days: i64, #[cas
 }
 
 #[test]
+fn a_story_of_a_part_is_not_over_while_others_make_up_for_it() {
+    let made_up_for = |at| DayEvidence { parts: outage(later(at)).parts, ..day(later(at), &[]) };
+    let findings = [finding(Metric::Orders, DAY, DAY, Direction::Down)];
+    let days = vec![outage(DAY), made_up_for(1), made_up_for(2)];
+    let phase =
+        |known_days| group(&findings, &Certainties::default(), later(known_days), &evidence(days.clone()))[0].phase;
+    assert_eq!(phase(2), Phase::Open);
+    assert_eq!(phase(3), Phase::Open);
+    assert_eq!(phase(4), Phase::Over { since: later(3) });
+}
+
+#[test]
 fn what_lasts_for_weeks_is_usual_at_last() {
     let days: Vec<DayEvidence> = (0..60).map(|at| outage(later(at))).collect();
     let findings = [finding(Metric::Orders, DAY, later(10), Direction::Down)];
@@ -187,6 +199,7 @@ fn costs_are_a_part_of_the_larger_event_of_sales_on_their_days(
 #[case::bulk(&[(Gauge::UnitsPerOrder, 8.0, 2.0), (Gauge::GrossRevenue, 8_000.0, 2_000.0)], LeverKind::BulkOrder, Action::ServeBulkBuyer)]
 #[case::traffic(&[(Gauge::Orders, 40.0, 100.0), (Gauge::Visitors, 1_600.0, 4_000.0), (Gauge::GrossRevenue, 800.0, 2_000.0)], LeverKind::Traffic, Action::CheckTrafficSources)]
 #[case::conversion(&[(Gauge::Orders, 40.0, 100.0), (Gauge::GrossRevenue, 800.0, 2_000.0)], LeverKind::Conversion, Action::CheckCheckout)]
+#[case::never_one_that_went_the_other_way(&[(Gauge::Orders, 50.0, 100.0), (Gauge::PricePerUnit, 17.0, 10.0), (Gauge::GrossRevenue, 1_700.0, 2_000.0)], LeverKind::Conversion, Action::CheckCheckout)]
 fn the_lever_of_sales_is_the_factor_that_moved(
     #[case] gauges: &[(Gauge, f64, f64)],
     #[case] kind: LeverKind,

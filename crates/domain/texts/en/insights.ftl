@@ -20,7 +20,7 @@ insight-profit-fell =
 
 insight-ads-return-less =
     .title = Ads bring in less than before
-    .body = Ads brought in { $roas } times what they cost over the last { $days } days, after { $roas_before } in the { $days } days before. You spent { $spent } on them.
+    .body = Ads brought in { $roas } times what they cost over the last { $days } days, after { $roas_before } in the { $days } days before. You spent { $spent } on them; all sales of the shop are counted.
     .action = Look at the campaigns that spend most and pause those that bring no orders.
     .impact = { $spent } of ad spend at the lower return
 
@@ -97,7 +97,10 @@ insight-customers-at-risk =
        *[other] They have spent { $revenue } so far, { $share } of what all customers have spent, and have been away for longer than most.
     }
     .action = Write to the customers at risk.
-    .impact = { $revenue } of past sales came from them
+    .impact = { $customers_n ->
+        [one] { $revenue } of past sales came from this customer
+       *[other] { $revenue } of past sales came from them
+    }
 
 insight-comments-waiting =
     .title = { $comments_n ->
@@ -105,11 +108,14 @@ insight-comments-waiting =
        *[other] { $comments } comments have waited for an answer for more than a day
     }
     .body = { $complaints_n ->
-        [0] The oldest has waited since { $day } (UTC). There is no complaint among them.
+        [0] The oldest has waited since { $day } (UTC). No complaint is waiting.
         [one] The oldest has waited since { $day } (UTC). { $complaints } of them is a complaint.
        *[other] The oldest has waited since { $day } (UTC). { $complaints } of them are complaints.
     }
-    .action = Answer them, the complaints first.
+    .action = { $complaints_n ->
+        [0] Answer what is waiting.
+       *[other] Answer what is waiting, complaints first.
+    }
     .impact = { $comments_n ->
         [one] { $comments } person is without an answer
        *[other] { $comments } people are without an answer

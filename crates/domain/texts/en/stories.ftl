@@ -168,7 +168,10 @@ insight-weekly-digest =
 
 insight-record-day =
     .title = Your best day so far was { $day }
-    .body = You sold { $sales } { $day_on }, in { $orders } orders. The best day before that was { $record_day }, with { $record }.
+    .body = You sold { $sales } { $day_on }, { $orders_n ->
+        [one] in { $orders } order
+       *[other] in { $orders } orders
+    }. The best day before that was { $record_day }, with { $record }.
     .action = Look for what was different { $day_on }, and do it again.
     .impact = { $sales } in a day
 

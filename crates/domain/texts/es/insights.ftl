@@ -20,7 +20,7 @@ insight-profit-fell =
 
 insight-ads-return-less =
     .title = Los anuncios rinden menos que antes
-    .body = Los anuncios rindieron { $roas } veces lo que costaron en los últimos { $days } días, frente a { $roas_before } en los { $days } días anteriores. Gastaste { $spent } en ellos.
+    .body = Los anuncios rindieron { $roas } veces lo que costaron en los últimos { $days } días, frente a { $roas_before } en los { $days } días anteriores. Gastaste { $spent } en ellos; se cuentan todas las ventas de la tienda.
     .action = Mira las campañas que más gastan y pausa las que no traen pedidos.
     .impact = { $spent } de gasto en anuncios con el rendimiento más bajo
 
@@ -97,7 +97,10 @@ insight-customers-at-risk =
        *[other] Han gastado { $revenue } hasta ahora, el { $share } de lo que han gastado todos los clientes, y llevan más tiempo sin comprar que la mayoría.
     }
     .action = Escribe a los clientes en riesgo.
-    .impact = { $revenue } de las ventas pasadas vinieron de ellos
+    .impact = { $customers_n ->
+        [one] { $revenue } de las ventas pasadas vinieron de este cliente
+       *[other] { $revenue } de las ventas pasadas vinieron de ellos
+    }
 
 insight-comments-waiting =
     .title = { $comments_n ->
@@ -105,11 +108,14 @@ insight-comments-waiting =
        *[other] { $comments } comentarios esperan respuesta desde hace más de un día
     }
     .body = { $complaints_n ->
-        [0] El más antiguo espera desde el { $day } (UTC). No hay ninguna queja entre ellos.
+        [0] El más antiguo espera desde el { $day } (UTC). No hay quejas en espera.
         [one] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos es una queja.
        *[other] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos son quejas.
     }
-    .action = Respóndelos, primero las quejas.
+    .action = { $complaints_n ->
+        [0] Responde lo que está en espera.
+       *[other] Responde lo que está en espera, primero las quejas.
+    }
     .impact = { $comments_n ->
         [one] { $comments } persona está sin respuesta
        *[other] { $comments } personas están sin respuesta

@@ -168,7 +168,10 @@ insight-weekly-digest =
 
 insight-record-day =
     .title = Tu mejor día hasta ahora fue el { $day }
-    .body = Vendiste { $sales } { $day_on }, en { $orders } pedidos. El mejor día anterior fue el { $record_day }, con { $record }.
+    .body = Vendiste { $sales } { $day_on }, { $orders_n ->
+        [one] en { $orders } pedido
+       *[other] en { $orders } pedidos
+    }. El mejor día anterior fue el { $record_day }, con { $record }.
     .action = Busca qué fue distinto { $day_on } y repítelo.
     .impact = { $sales } en un día
 

@@ -20,7 +20,7 @@ insight-profit-fell =
 
 insight-ads-return-less =
     .title = Os anúncios rendem menos do que antes
-    .body = Os anúncios trouxeram { $roas } vezes o que custaram nos últimos { $days } dias, contra { $roas_before } nos { $days } dias anteriores. Você gastou { $spent } com eles.
+    .body = Os anúncios trouxeram { $roas } vezes o que custaram nos últimos { $days } dias, contra { $roas_before } nos { $days } dias anteriores. Você gastou { $spent } com eles; contam todas as vendas da loja.
     .action = Veja as campanhas que mais gastam e pause as que não trazem pedidos.
     .impact = { $spent } de gasto com anúncios com o rendimento menor
 
@@ -97,7 +97,10 @@ insight-customers-at-risk =
        *[other] Eles gastaram { $revenue } até agora, { $share } do que todos os clientes gastaram, e estão sem comprar há mais tempo que a maioria.
     }
     .action = Escreva para os clientes em risco.
-    .impact = { $revenue } das vendas passadas vieram deles
+    .impact = { $customers_n ->
+        [one] { $revenue } das vendas passadas vieram deste cliente
+       *[other] { $revenue } das vendas passadas vieram deles
+    }
 
 insight-comments-waiting =
     .title = { $comments_n ->
@@ -105,11 +108,14 @@ insight-comments-waiting =
        *[other] { $comments } comentários esperam resposta há mais de um dia
     }
     .body = { $complaints_n ->
-        [0] O mais antigo espera desde { $day } (UTC). Não há nenhuma reclamação entre eles.
+        [0] O mais antigo espera desde { $day } (UTC). Nenhuma reclamação está em espera.
         [one] O mais antigo espera desde { $day } (UTC). { $complaints } deles é uma reclamação.
        *[other] O mais antigo espera desde { $day } (UTC). { $complaints } deles são reclamações.
     }
-    .action = Responda-os, primeiro as reclamações.
+    .action = { $complaints_n ->
+        [0] Responda o que está em espera.
+       *[other] Responda o que está em espera, primeiro as reclamações.
+    }
     .impact = { $comments_n ->
         [one] { $comments } pessoa está sem resposta
        *[other] { $comments } pessoas estão sem resposta

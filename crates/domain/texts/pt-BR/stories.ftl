@@ -168,7 +168,10 @@ insight-weekly-digest =
 
 insight-record-day =
     .title = Seu melhor dia até agora foi { $day }
-    .body = Você vendeu { $sales } { $day_on }, em { $orders } pedidos. O melhor dia antes disso foi { $record_day }, com { $record }.
+    .body = Você vendeu { $sales } { $day_on }, { $orders_n ->
+        [one] em { $orders } pedido
+       *[other] em { $orders } pedidos
+    }. O melhor dia antes disso foi { $record_day }, com { $record }.
     .action = Procure o que foi diferente { $day_on } e repita.
     .impact = { $sales } em um dia
 

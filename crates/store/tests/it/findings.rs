@@ -306,10 +306,20 @@ async fn what_is_new_recent_and_matters_is_announced_once() {
         small,
     ];
     detect(&db, account, findings.clone()).await;
+    detect(&db, account, findings.clone()).await;
+    let sent = async || shop::rows(&db.sql, account, "kind, convert_from(body, 'UTF8')", "events").await;
+    let once = sent().await;
+    assert_eq!(once.len(), 1, "{once:?}");
+    assert!(once[0].contains("anomaly.detected") && once[0].contains("gross_revenue"), "{}", once[0]);
+
+    // What was small has become worse.
+    let worse = |finding: Finding| Finding { severity: finding.severity.max(Severity::Critical), ..finding };
+    let findings: Vec<Finding> = findings.into_iter().map(worse).collect();
+    detect(&db, account, findings.clone()).await;
     detect(&db, account, findings).await;
-    let sent = shop::rows(&db.sql, account, "kind, convert_from(body, 'UTF8')", "events").await;
-    assert_eq!(sent.len(), 1, "{sent:?}");
-    assert!(sent[0].contains("anomaly.detected") && sent[0].contains("gross_revenue"), "{}", sent[0]);
+    let twice = sent().await;
+    assert_eq!(twice.len(), 2, "{twice:?}");
+    assert!(twice.iter().any(|event| event.contains("\"units\"")), "{twice:?}");
 }
 
 fn insight(fingerprint: &str, title: &str) -> Worded {

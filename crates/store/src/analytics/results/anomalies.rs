@@ -1,10 +1,13 @@
 //! [`AnomalyWriter`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Jsonb, Nullable, Text, Timestamptz};
+use diesel::{
+    prelude::*,
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Jsonb, Nullable, Text, Timestamptz},
+};
 use domain::{
     AccountId, StoreError,
-    anomalies::{AnomalyWriter, Cause, Detected, Finding},
+    anomalies::{AnomalyWriter, Cause, Detected, Finding, Severity},
     events::{AnomalyDetected, AnomalySource, Event},
     jobs::{Claim, WriteOutcome},
     profit::DayRange,
@@ -13,8 +16,13 @@ use domain::{
 use serde_json::Value;
 use time::{Date, OffsetDateTime};
 
-use super::{metric_days, stories};
-use crate::{Store, database::query::RunQueryDsl, webhooks::outbox::emit};
+use super::{changed, metric_days, stories};
+use crate::{
+    Store,
+    database::{query::RunQueryDsl, statement::Scalar},
+    schema::anomalies,
+    webhooks::outbox::emit,
+};
 
 statement!(
     /// A stock that was told holds until the next is.
@@ -91,7 +99,6 @@ statement!(
 );
 
 statement!(
-    /// `xmax` is 0 in a row that was inserted and not updated.
     Upsert<'a>(
         account: i64 => BigInt,
         kinds: &'a [&'static str] => Array<Text>,
@@ -112,7 +119,7 @@ statement!(
         drivers: &'a [Value] => Array<Jsonb>,
         levers: &'a [Option<&'static str>] => Array<Nullable<Text>>,
         stories: &'a [Option<i64>] => Array<Nullable<BigInt>>,
-    ) -> WrittenRow = "
+    ) -> Scalar<Bool> = "
     INSERT INTO anomalies AS old (account_id, kind, metric, direction, day, observed_value, expected_value,
         expected_low, expected_high, z_score, severity, detected_at, inferred_cause, confidence, correlated_metrics,
         is_shift, drivers, cause, story_id)
@@ -136,17 +143,23 @@ statement!(
             excluded.expected_high, excluded.z_score, excluded.severity, excluded.detected_at, excluded.inferred_cause,
             excluded.confidence, excluded.correlated_metrics, excluded.is_shift, excluded.drivers, excluded.cause,
             excluded.story_id)
-    RETURNING kind, metric, day, xmax = 0 AS inserted"
+    RETURNING true AS written"
 );
 
-row!(
-    struct WrittenRow {
-        kind: String => Text,
-        metric: String => Text,
-        day: Date => SqlDate,
-        inserted: bool => Bool,
+/// An anomaly of severity medium or more that is there already.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = anomalies, check_for_backend(diesel::pg::Pg))]
+struct Announced {
+    kind: String,
+    metric: String,
+    day: Date,
+}
+
+impl Announced {
+    fn is(&self, finding: &Finding) -> bool {
+        (self.day, &*self.kind, &self.metric) == (finding.day, finding.kind.as_str(), &finding.metric)
     }
-);
+}
 
 #[async_trait]
 impl AnomalyWriter for Store {
@@ -164,15 +177,16 @@ impl AnomalyWriter for Store {
             let columns = Columns::of(&findings, &told);
             let moved = columns.moved(claim.account).execute(connection).await?;
             let removed = columns.others(claim.account, scored).execute(connection).await?;
-            let written: Vec<WrittenRow> = columns.upsert(claim.account).load(connection).await?;
-            let is_new = |finding: &&Finding| {
-                written.iter().any(|row| {
-                    row.inserted
-                        && row.day == finding.day
-                        && row.metric == finding.metric
-                        && row.kind == finding.kind.as_str()
-                })
-            };
+            let announced: Vec<Announced> = anomalies::table
+                .filter(anomalies::account_id.eq(claim.account.0))
+                .filter(anomalies::day.ge(announced_from))
+                .filter(anomalies::severity.ne(Severity::Low.as_str()))
+                .select(Announced::as_select())
+                .load(connection)
+                .await?;
+            let written = changed(columns.upsert(claim.account).load(connection).await?);
+            // One of severity low was told to nobody, and is news when it gets worse.
+            let is_new = |finding: &&Finding| !announced.iter().any(|known| known.is(finding));
             let events: Vec<Event> = findings
                 .iter()
                 .filter(|finding| finding.is_announced() && finding.day >= announced_from)
@@ -181,7 +195,7 @@ impl AnomalyWriter for Store {
                 .collect();
             emit(connection, claim.account, &events, now).await?;
             let kept = metric_days::replace(connection, claim.account, scored, &days).await?;
-            Ok(u64::try_from(told.rows + moved + removed + written.len() + kept).unwrap_or(u64::MAX))
+            Ok(u64::try_from(told.rows + moved + removed + written + kept).unwrap_or(u64::MAX))
         })
         .await
     }
