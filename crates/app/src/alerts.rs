@@ -52,10 +52,11 @@ pub async fn evaluate_due(deps: &Deps, interval: Duration, now: OffsetDateTime) 
             // A panic over the figures of one account keeps no other from its turn.
             let span = tracing::error_span!("alerts", account_id = account.0);
             let evaluated = AssertUnwindSafe(evaluate_account(deps, account, interval, now, &mut round));
-            let evaluated = evaluated.catch_unwind().instrument(span.clone()).await;
-            let panicked = |_| Err(StoreError::Internal("the evaluation panicked".into()));
-            let Err(error) = evaluated.unwrap_or_else(panicked) else { continue };
-            span.in_scope(|| outage::warn(&error, "alert rules could not be evaluated"));
+            match evaluated.catch_unwind().instrument(span.clone()).await {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => span.in_scope(|| outage::warn(&error, "alert rules could not be evaluated")),
+                Err(_) => span.in_scope(|| tracing::error!("the evaluation of alert rules panicked")),
+            }
             round.failed_accounts += 1;
         }
     }

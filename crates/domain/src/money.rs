@@ -10,20 +10,22 @@ pub struct Currency([u8; 3]);
 
 /// A text is not a currency code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a currency is an ISO 4217 code of three capital letters, such as USD or BRL")]
+#[error("a currency is the ISO 4217 code, in capital letters, of what people pay with, such as USD or BRL")]
 pub struct InvalidCurrency;
 
 impl Currency {
     pub const USD: Self = Self(*b"USD");
 
-    /// The currency that a shop may keep its accounts in: one that ISO 4217 knows, and no precious metal, no code for tests and none for
-    /// "no currency". What files and shops name is not held against that list, which changes faster than they do.
+    /// The currency that a shop may keep its accounts in: one that ISO 4217 knows, and no precious metal, no code for tests and
+    /// none for "no currency". What files and shops name is not held against that list, which changes faster than they do.
     ///
     /// # Errors
     /// When it is none of those.
     pub fn of_account(code: &str) -> Result<Self, InvalidCurrency> {
-        let known = iso_currency::Currency::from_code(code).filter(|known| !known.is_special());
-        known.ok_or(InvalidCurrency)?.code().parse()
+        match iso_currency::Currency::from_code(code) {
+            Some(known) if !known.is_special() => code.parse(),
+            _ => Err(InvalidCurrency),
+        }
     }
 
     pub fn as_str(&self) -> &str {

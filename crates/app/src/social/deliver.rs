@@ -11,7 +11,6 @@ use domain::{
         replies::{CLOCK_TOLERANCE, LOOK_AT_MOST, LOOK_INTERVAL, LOOKS, MAX_SENDS, Permit, Settlement, TakenReply},
     },
 };
-
 use tracing::Instrument;
 
 use super::{Opened, SocialWorker, Way, within};

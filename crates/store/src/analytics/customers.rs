@@ -26,7 +26,7 @@ use crate::{
     Store,
     analytics::freshness::{self, Found, WithFreshness, newest},
     database::{
-        decode::{Amount, InOrder, Micros, Named},
+        decode::{Amount, InOrder, Named},
         error::{Failure, parse},
         query::RunQueryDsl,
         statement::{self, Condition, Scalar},
@@ -97,7 +97,7 @@ struct OrderRow {
 /// A customer, when the metrics were computed, and the newest order and refund; the latter the same in every row.
 struct CustomerRow {
     customer: Customer,
-    reach: [Option<Micros>; 3],
+    reach: [Option<OffsetDateTime>; 3],
 }
 
 columns!(CustomerRow {
@@ -286,7 +286,7 @@ async fn with_freshness(
     page: PageRequest,
 ) -> Result<Dated<Page<Customer>>, Failure> {
     let freshness = match rows.as_slice() {
-        [CustomerRow { reach, .. }, ..] => freshness_of(reach.map(|at| at.map(Into::into))),
+        [CustomerRow { reach, .. }, ..] => freshness_of(*reach),
         [] => freshness::of(connection, account, JobName::CustomerMetrics).await?,
     };
     Ok(Dated { found: cut(rows, page), freshness })

@@ -18,10 +18,7 @@ use time::{Date, OffsetDateTime};
 use crate::{
     Store,
     analytics::freshness::{self, newest},
-    database::{
-        decode::{Amount, Micros},
-        query::RunQueryDsl,
-    },
+    database::{decode::Amount, query::RunQueryDsl},
     schema::accounts,
 };
 
@@ -64,9 +61,9 @@ row!(
         computed_at: OffsetDateTime => Timestamptz,
         lacks_rates: bool => Bool,
         /// When the snapshots were computed, and the newest of each source; the same in every row.
-        as_of: Option<Micros> => Instant,
-        newest_order: Option<Micros> => Instant,
-        newest_refund: Option<Micros> => Instant,
+        as_of: Option<OffsetDateTime> => Instant,
+        newest_order: Option<OffsetDateTime> => Instant,
+        newest_refund: Option<OffsetDateTime> => Instant,
         newest_spend: Option<Date> => Nullable<SqlDate>,
         newest_expense: Option<Date> => Nullable<SqlDate>,
     }
@@ -171,9 +168,9 @@ const _: () = assert!(matches!(
 ));
 
 fn freshness_of(row: &SnapshotRow) -> Freshness {
-    freshness::assemble(JobName::ProfitSnapshots, row.as_of.map(Into::into), |source| match source {
-        Source::Orders => row.newest_order.map(|at| Newest::At(at.into())),
-        Source::Refunds => row.newest_refund.map(|at| Newest::At(at.into())),
+    freshness::assemble(JobName::ProfitSnapshots, row.as_of, |source| match source {
+        Source::Orders => row.newest_order.map(Newest::At),
+        Source::Refunds => row.newest_refund.map(Newest::At),
         Source::AdSpend => row.newest_spend.map(Newest::Day),
         Source::Expenses => row.newest_expense.map(Newest::Day),
         _ => None,

@@ -8,10 +8,9 @@ use diesel::{
     deserialize::{self, FromSql},
     pg::{Pg, PgValue},
     row::Row,
-    sql_types::{BigInt, Numeric, Text, Timestamptz},
+    sql_types::{Numeric, Text},
 };
 use rust_decimal::Decimal;
-use time::{Duration, OffsetDateTime, macros::datetime};
 
 /// Groups of four digits that are read at once; longer numbers take the general way.
 const GROUPS: usize = 7;
@@ -64,22 +63,6 @@ fn read_short(bytes: &[u8]) -> Option<Decimal> {
     let mantissa = if reach > decimals { mantissa / shift } else { mantissa.checked_mul(shift)? };
     let mantissa = if sign == NEGATIVE { -mantissa } else { mantissa };
     Decimal::try_from_i128_with_scale(mantissa, u32::try_from(decimals).ok()?).ok()
-}
-
-/// A `timestamptz` as the server sends it, microseconds since 2000: for one that is the same in every row and made a date of in one.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Micros(i64);
-
-impl From<Micros> for OffsetDateTime {
-    fn from(Micros(micros): Micros) -> Self {
-        datetime!(2000-01-01 00:00 UTC).saturating_add(Duration::microseconds(micros))
-    }
-}
-
-impl FromSql<Timestamptz, Pg> for Micros {
-    fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
-        <i64 as FromSql<BigInt, Pg>>::from_sql(value).map(Self)
-    }
 }
 
 /// A text with a fixed set of values. The column's CHECK keeps reading it from failing.
@@ -170,13 +153,5 @@ mod tests {
     #[case::empty(Vec::new())]
     fn others_take_the_general_way(#[case] bytes: Vec<u8>) {
         assert_eq!(read_short(&bytes), None);
-    }
-
-    #[rstest]
-    #[case(0, datetime!(2000-01-01 00:00 UTC))]
-    #[case(-946_684_800_000_000, datetime!(1970-01-01 00:00 UTC))]
-    #[case(848_966_400_000_001, datetime!(2026-11-26 00:00:00.000_001 UTC))]
-    fn instants(#[case] micros: i64, #[case] expected: OffsetDateTime) {
-        assert_eq!(OffsetDateTime::from(Micros(micros)), expected);
     }
 }
