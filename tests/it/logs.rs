@@ -19,7 +19,7 @@ async fn the_cause_of_a_500_is_on_the_access_line_of_its_request() {
     let body: Value = serde_json::from_str(&text).unwrap();
     let id = body["request_id"].as_str().unwrap();
 
-    let cause = json!("unexpected database error: relation \"customers\" does not exist");
+    let cause = json!("unexpected error: relation \"customers\" does not exist");
     let line = service.process.line(|line| line["request_id"] == id);
     assert_eq!((&line["message"], &line["level"]), (&json!("request"), &json!("INFO")));
     assert_eq!((&line["method"], &line["route"]), (&json!("GET"), &json!("/api/v1/customers")));

@@ -139,15 +139,15 @@ pub struct Selection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Rows that were inserted, changed or removed.
-    Done {
-        rows: u64,
-    },
+    Done { rows: u64 },
     /// Done before, or being done elsewhere.
     Skipped,
     /// The lease ran out and the run was claimed elsewhere; nothing was written.
     Superseded,
     Failed {
         error: String,
+        /// Whether the database was away or overloaded: then all of them fail.
+        is_outage: bool,
     },
     /// Broken off because the process stops; the claim was released.
     Interrupted,
@@ -281,7 +281,7 @@ impl<'a> AccountRun<'a> {
                 self.run_claimed(claim).await
             }
             Ok(None) => Outcome::Skipped,
-            Err(error) => Outcome::Failed { error: Chain(&error).to_string() },
+            Err(error) => failed(&error),
         };
         let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let report = Report { account: self.account.id, job, as_of: self.as_of, outcome, milliseconds };
@@ -299,15 +299,16 @@ impl<'a> AccountRun<'a> {
                 return Outcome::Interrupted;
             }
         };
-        let error = match ended {
+        let failed = match ended {
             Ok(Ok(WriteOutcome::Rows(rows))) => return Outcome::Done { rows },
             Ok(Ok(WriteOutcome::Superseded)) => return Outcome::Superseded,
-            Ok(Err(error)) => Chain(&error).to_string(),
-            Err(_) => "the computation panicked".to_owned(),
+            Ok(Err(error)) => failed(&error),
+            Err(_) => Outcome::Failed { error: "the computation panicked".to_owned(), is_outage: false },
         };
-        let error: String = error.chars().take(ERROR_CHARS).collect();
-        note_failure(self.deps, &claim, &error).await;
-        Outcome::Failed { error }
+        if let Outcome::Failed { error, .. } = &failed {
+            note_failure(self.deps, &claim, error).await;
+        }
+        failed
     }
 
     /// Brings the sums up to date and computes, unless the result that stands was made from the same.
@@ -355,6 +356,11 @@ impl<'a> AccountRun<'a> {
     }
 }
 
+fn failed(error: &StoreError) -> Outcome {
+    let is_outage = outage::is_outage(error);
+    Outcome::Failed { error: Chain(error).to_string().chars().take(ERROR_CHARS).collect(), is_outage }
+}
+
 async fn note_failure(deps: &Deps, claim: &Claim, error: &str) {
     if let Err(unnoted) = deps.jobs.fail(claim, error).await {
         outage::warn(&unnoted, "a failed run stays claimed");
@@ -375,7 +381,8 @@ fn log(report: &Report) {
         Outcome::Interrupted => {
             tracing::warn!(ms = milliseconds, "job broken off, to be run again");
         }
-        Outcome::Failed { error } => tracing::error!(ms = milliseconds, error, "job failed"),
+        Outcome::Failed { error, is_outage: true } => outage::warn_of_outage(error, "job failed"),
+        Outcome::Failed { error, is_outage: false } => tracing::error!(ms = milliseconds, error, "job failed"),
     }
 }
 

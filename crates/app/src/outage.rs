@@ -11,18 +11,28 @@ use domain::{StoreError, error::Chain};
 /// The warnings of this process.
 static WARNINGS: WarningLimit = WarningLimit::new();
 
-/// Logs that `what` has failed. Of the warnings about a database that is away or overloaded one a second is logged, for
-/// the whole process, with the number of those that were `suppressed` before it.
+/// Whether an error says that the database is away or overloaded.
+pub const fn is_outage(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unavailable(_) | StoreError::Overloaded(_))
+}
+
+/// Logs that `what` has failed; of an [outage](is_outage) not every time.
 pub fn warn(error: &StoreError, what: &'static str) {
-    let suppressed = match error {
-        StoreError::Internal(_) => 0,
-        StoreError::Unavailable(_) | StoreError::Overloaded(_) => match WARNINGS.admit(Instant::now()) {
-            Some(suppressed) => suppressed,
-            None => return,
-        },
-    };
-    let suppressed = (suppressed > 0).then_some(suppressed);
-    tracing::warn!(error = %Chain(error), suppressed, "{what}");
+    let chain = Chain(error).to_string();
+    if is_outage(error) {
+        warn_of_outage(&chain, what);
+    } else {
+        tracing::warn!(error = chain, "{what}");
+    }
+}
+
+/// Logs that `what` has failed as the database is away or overloaded. One such warning a second is logged, for the whole
+/// process, with the number of those that were `suppressed` before it.
+pub fn warn_of_outage(error: &str, what: &'static str) {
+    if let Some(suppressed) = WARNINGS.admit(Instant::now()) {
+        let suppressed = (suppressed > 0).then_some(suppressed);
+        tracing::warn!(error, suppressed, "{what}");
+    }
 }
 
 /// Lets one warning a second through and counts the others.

@@ -14,7 +14,7 @@ use crate::{
     daily::DayTotals,
     freshness::Dated,
     jobs::{Claim, WriteOutcome},
-    metric_days::MetricDay,
+    metric_days::{MetricDay, Observed},
     page::{Page, PageRequest},
     profit::DayRange,
     stories::{StockOut, Story},
@@ -197,6 +197,6 @@ pub trait AnomalyWriter: Send + Sync {
     ) -> Result<WriteOutcome, StoreError>;
     /// When the best sellers of the range had no stock, as far as their stock is known, by SKU and day.
     async fn stock_outs(&self, account: AccountId, range: DayRange) -> Result<Vec<StockOut>, StoreError>;
-    /// The first day of which anything is kept.
-    async fn first_day(&self, account: AccountId) -> Result<Option<Date>, StoreError>;
+    /// What is kept of the metrics' days of the range.
+    async fn observed(&self, account: AccountId, range: DayRange) -> Result<Observed, StoreError>;
 }

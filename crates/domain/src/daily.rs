@@ -118,6 +118,8 @@ pub struct PartTotals {
     pub dimension: Dimension,
     pub value: String,
     pub gross_revenue: Decimal,
+    /// Of products only: positive, at the prices of the refunds' lines.
+    pub refunds: Decimal,
     pub orders: i64,
     pub units: i64,
     pub ad_spend: Decimal,
@@ -151,7 +153,7 @@ pub trait DailyStore: Send + Sync {
     /// The days of the range on which anything happened, oldest first.
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError>;
     /// The parts of the days of the range, by day, dimension and value. Of the products, those that brought most in the
-    /// whole range or on one of the days `looked_at`; they have no orders of their own.
+    /// whole range, or brought or were refunded most on one of the days `looked_at`; they have no orders of their own.
     async fn parts(
         &self,
         account: AccountId,

@@ -16,8 +16,8 @@ pub enum StoreError {
     /// is less.
     #[error("overloaded")]
     Overloaded(#[source] Cause),
-    /// A statement failed in a way that only a change of the program or the data can mend.
-    #[error("unexpected database error")]
+    /// A statement, or what was computed from one, failed in a way that only a change of the program or the data can mend.
+    #[error("unexpected error")]
     Internal(#[source] Cause),
 }
 

@@ -1,5 +1,7 @@
 //! What each day of a metric was, beside what had been expected of it.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use time::Date;
 
@@ -23,6 +25,9 @@ pub struct MetricDay {
     /// `None` on a holiday, and where too little was known before.
     pub expected: Option<Expected>,
 }
+
+/// What metrics were on days, without what was expected.
+pub type Observed = BTreeMap<(Metric, Date), Option<f64>>;
 
 /// The same with the anomaly of the metric on that day, if it is one.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -127,7 +127,6 @@ pub struct Snapshot {
     pub basis: Basis,
     /// Whether ad spend of the day is left out, as no rate of exchange is known for its currency.
     pub lacks_rates: bool,
-    pub computed_at: OffsetDateTime,
 }
 
 /// A date as a cursor: its digits, so that later days have larger ones.

@@ -4,7 +4,7 @@ mod reason;
 
 #[cfg(test)]
 pub(crate) use reason::tests::say_all;
-pub use reason::{Basis, Reason};
+pub use reason::{Basis, Reason, sells_at_a_loss};
 
 use async_trait::async_trait;
 use rust_decimal::{Decimal, prelude::ToPrimitive};

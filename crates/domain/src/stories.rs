@@ -75,9 +75,13 @@ text_enum!(
         CheckTracking = "check_tracking",
         CheckTrafficSources = "check_traffic_sources",
         PauseCampaign = "pause_campaign",
+        KeepCampaign = "keep_campaign",
         Reorder = "reorder",
         ServeBulkBuyer = "serve_bulk_buyer",
         CompareCosts = "compare_costs",
+        CheckExpenses = "check_expenses",
+        CheckProduct = "check_product",
+        KeepInStock = "keep_in_stock",
         RepeatIt = "repeat_it",
         LookAtTheDay = "look_at_the_day",
     }
@@ -156,15 +160,18 @@ impl Story {
             LeverKind::Tracking => Action::CheckTracking,
             LeverKind::Refund => Action::CheckRefunds,
             LeverKind::StockOut => Action::Reorder,
+            LeverKind::Campaign if self.subject == Subject::Sales && self.is_good() => Action::KeepCampaign,
             LeverKind::Campaign if self.direction == Direction::Up => Action::PauseCampaign,
             // Less spent is more left of the day, and not what to do again: the ads may have brought more than they cost.
             LeverKind::Campaign => Action::LookAtTheDay,
             LeverKind::Cost => Action::CompareCosts,
+            LeverKind::Expense => Action::CheckExpenses,
+            LeverKind::Product if self.is_good() => Action::KeepInStock,
+            LeverKind::Product => Action::CheckProduct,
             _ if self.is_good() => Action::RepeatIt,
             LeverKind::ClosedDay => Action::CheckShop,
             LeverKind::Platform | LeverKind::Country | LeverKind::Conversion => Action::CheckCheckout,
             LeverKind::Traffic => Action::CheckTrafficSources,
-            LeverKind::Product => Action::LookAtTheDay,
         }
     }
 }

@@ -819,6 +819,7 @@ diesel::table! {
         largest_line -> BigInt,
         cancelled_units -> BigInt,
         revenue -> Numeric,
+        refunded -> Numeric,
     }
 }
 

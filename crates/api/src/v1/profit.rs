@@ -101,7 +101,7 @@ struct SnapshotBody {
 impl SnapshotBody {
     fn new(snapshot: Snapshot, currency: Currency, explained: Option<&(Assumptions, Texts)>) -> Self {
         let explain = explained.map(|(assumed, texts)| explain::day(&snapshot, assumed, currency, texts));
-        let Snapshot { date: day, components, basis, lacks_rates, computed_at: _ } = snapshot;
+        let Snapshot { date: day, components, basis, lacks_rates } = snapshot;
         let Components {
             gross_revenue,
             refunds,
@@ -328,7 +328,7 @@ pub async fn get(
 #[cfg(test)]
 mod tests {
     use domain::profit::Basis;
-    use time::macros::{date, datetime};
+    use time::macros::date;
 
     use super::*;
     use ::web::csv::Row as _;
@@ -340,7 +340,6 @@ mod tests {
             components: Components::default(),
             basis: Basis::default(),
             lacks_rates: false,
-            computed_at: datetime!(2026-05-02 0:00 UTC),
         };
         let body = SnapshotBody::new(day, "USD".parse().unwrap(), None);
         let json = serde_json::to_string(&body).unwrap();

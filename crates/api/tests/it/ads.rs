@@ -20,7 +20,7 @@ use rust_decimal::dec;
 use serde_json::{Value, json};
 use time::macros::{date, datetime};
 
-use crate::support::{ACCOUNT, BOTH, NOW, Service, dated, freshness, shown_freshness, state};
+use crate::support::{ACCOUNT, BOTH, Service, dated, freshness, shown_freshness, state};
 
 const QUERY: Query = Query {
     range: DayRange { first: date!(2026 - 04 - 03), last: date!(2026 - 05 - 02) },
@@ -82,8 +82,7 @@ fn profit() -> MockProfitStore {
     let mut profit = MockProfitStore::new();
     profit.expect_range().returning(|_, range| {
         let components = Components { gross_revenue: dec!(1400), refunds: dec!(50.40), ..Components::default() };
-        let day =
-            Snapshot { date: range.last, components, basis: Basis::default(), lacks_rates: false, computed_at: NOW };
+        let day = Snapshot { date: range.last, components, basis: Basis::default(), lacks_rates: false };
         Ok(dated(JobName::ProfitSnapshots, vec![day]))
     });
     profit

@@ -9,6 +9,7 @@ use domain::{
     daily::DayTotals,
     insights::{self, Severity, draft},
     jobs::JobName,
+    metric_days::{JudgedDay, MockMetricDayStore},
     metrics::Metric,
     money::Currency,
     profit::{MockProfitStore, Snapshot},
@@ -86,13 +87,34 @@ proptest! {
             day.day -= Duration::days(back);
         }
         let snapshot = |day: &DayTotals| {
-            Snapshot { date: day.day, components: day.components(), basis: day.basis, lacks_rates: false, computed_at: NOW }
+            Snapshot { date: day.day, components: day.components(), basis: day.basis, lacks_rates: false }
         };
         let snapshots: Vec<Snapshot> = days.iter().rev().map(snapshot).collect();
         let mut profit = MockProfitStore::new();
         profit.expect_range().returning(move |_, _| Ok(dated(JobName::ProfitSnapshots, snapshots.clone())));
-        let service = Service::start(State { profit: Arc::new(profit), ..state() });
+        // What the job keeps of each day.
+        let kept = days.clone();
+        let mut metric_days = MockMetricDayStore::new();
+        metric_days.expect_range().returning(move |_, metric, _| {
+            let judged = |day: &DayTotals| JudgedDay {
+                day: day.day, observed: metric.measured(day), expected: None, anomaly: None,
+            };
+            Ok(dated(JobName::AnomalyDetection, kept.iter().rev().map(judged).collect()))
+        });
+        let service = Service::start(State { profit: Arc::new(profit), metric_days: Arc::new(metric_days), ..state() });
         let body = service.get("/api/v1/profit?days=60", BOTH).json();
+        let of_metric = |name: &str| service.get(&format!("/api/v1/metrics?metric={name}&days=60"), BOTH).json()["data"].clone();
+        for (metric, field, times, decimals) in
+            [("profit", "final_profit", 1.0, 2), ("margin", "margin_pct", 100.0, 2), ("net_revenue", "net_revenue", 1.0, 2)]
+        {
+            let (of_metric, of_profit) = (of_metric(metric), body["data"].as_array().unwrap());
+            for (judged, row) in of_metric.as_array().unwrap().iter().zip(of_profit) {
+                let is_defined = metric != "margin" || row["margin_defined"] == true;
+                let expected = row[field].as_f64().filter(|_| is_defined);
+                let observed = judged["observed"].as_f64().map(|value| value * times);
+                prop_assert!(same(observed, expected, decimals), "{metric}: {judged} {row}");
+            }
+        }
         let file = service.get("/api/v1/profit?days=60&format=csv", BOTH).text();
         let mut lines = file.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let columns = lines.next().unwrap();
@@ -212,13 +234,7 @@ proptest! {
 #[test]
 fn a_loss_over_negative_net_revenue_has_no_margin() {
     let day = DayTotals { refunds: dec!(100), ad_spend: dec!(50), ..DayTotals::quiet(date!(2026 - 05 - 02)) };
-    let snapshot = Snapshot {
-        date: day.day,
-        components: day.components(),
-        basis: day.basis,
-        lacks_rates: false,
-        computed_at: NOW,
-    };
+    let snapshot = Snapshot { date: day.day, components: day.components(), basis: day.basis, lacks_rates: false };
     let mut profit = MockProfitStore::new();
     profit.expect_range().returning(move |_, _| Ok(dated(JobName::ProfitSnapshots, vec![snapshot])));
     let service = Service::start(State { profit: Arc::new(profit), ..state() });

@@ -584,7 +584,7 @@ pub fn day(date: time::Date, gross: i64) -> Snapshot {
         returned_cogs: dec!(8.5),
         returned_fees: dec!(0.29),
     };
-    Snapshot { date, components, basis, lacks_rates: false, computed_at: NOW }
+    Snapshot { date, components, basis, lacks_rates: false }
 }
 
 #[rstest]

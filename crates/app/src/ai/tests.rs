@@ -69,7 +69,12 @@ impl InsightSource for Situation {
 
 /// Ports of shops in which these products are out of stock.
 fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps, Ended) {
-    let item = |sku: &&str| CriticalItem { sku: (*sku).to_owned(), current_stock: 0, units_sold_30d: 1 };
+    let item = |sku: &&str| CriticalItem {
+        sku: (*sku).to_owned(),
+        current_stock: 0,
+        units_sold_30d: 1,
+        sells_at_a_loss: false,
+    };
     let stored = Stored { critical: sold_out.iter().map(item).collect(), ..Stored::default() };
     let mut accounts = MockAccountStore::new();
     accounts.expect_find().returning(|id| Ok(Some(account(id))));

@@ -52,11 +52,12 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
         Some(country) => holidays::of(country.as_str(), known.first().map_or(last, |day| day.day)..=last),
         None => BTreeSet::new(),
     };
-    let kept_from = work.deps.anomalies.first_day(account.id).await?;
+    let older = DayRange { first: back(last, KEPT_DAYS - 1), last: back(scored.first, 1) };
+    let kept = work.deps.anomalies.observed(account.id, older).await?;
     let zone = account.timezone.clone();
     let (shop, events, expected) = off_thread(move || {
         let (shop, events) = Shop::judged(days, holidays, scored, zone);
-        let expected = expected::days(&known, &shop, kept_from);
+        let expected = expected::days(&known, &shop, &kept);
         (Arc::new(shop), events, expected)
     })
     .await?;
@@ -238,7 +239,7 @@ const fn severity(grade: Grade) -> Severity {
 
 #[cfg(test)]
 mod tests {
-    use domain::daily::Dimension;
+    use domain::{daily::Dimension, metric_days::Observed};
     use rust_decimal::Decimal;
     use time::macros::{date, datetime};
 
@@ -316,6 +317,7 @@ mod tests {
             dimension,
             value: value.into(),
             gross_revenue: Decimal::from(orders * 20),
+            refunds: Decimal::ZERO,
             orders,
             units: orders * 2,
             ad_spend: Decimal::ZERO,
@@ -452,7 +454,7 @@ mod tests {
         let bad_day = days[189].day;
         days[189] = DayTotals::quiet(bad_day);
         let (shop, events) = judged(&days, BTreeSet::new());
-        let all = expected::days(&days, &shop, None);
+        let all = expected::days(&days, &shop, &Observed::new());
         assert_eq!(all.len(), Metric::ALL.len() * days.len());
         let of = |metric: Metric, day: Date| *all.iter().find(|one| one.metric == metric && one.day == day).unwrap();
         // Too little is known before the first days, and nothing is divided by nothing.
@@ -469,12 +471,18 @@ mod tests {
             (sales.value - 1040.0).abs() < 60.0 && sales.low < sales.value && sales.value < sales.high,
             "{sales:?}"
         );
-        // Later runs bring the scored days up to date, once the others are there.
-        let again = expected::days(&days, &shop, Some(days[0].day));
+        // Later runs bring the scored days up to date, as long as the others are there and as they were.
+        let mut kept: Observed = all.iter().map(|one| ((one.metric, one.day), one.observed)).collect();
+        kept.retain(|(_, day), _| *day < SCORED.first);
+        let again = expected::days(&days, &shop, &kept);
         assert_eq!(again.len(), Metric::ALL.len() * 90);
         assert!(again.iter().all(|day| day.day >= SCORED.first && all.contains(day)));
+        // A history that came late.
+        days[20].orders += 1;
+        assert_eq!(expected::days(&days, &shop, &kept).len(), all.len());
+        days[20].orders -= 1;
         let holiday = Shop { holidays: [bad_day].into(), ..shop };
-        let none = expected::days(&days, &holiday, None);
+        let none = expected::days(&days, &holiday, &Observed::new());
         assert!(none.iter().filter(|one| one.day == bad_day).all(|one| one.expected.is_none()));
     }
 

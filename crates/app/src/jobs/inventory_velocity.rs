@@ -9,10 +9,9 @@ use domain::{
     demand::StockedProduct,
     inventory::{Figures, Trend, VelocityClass},
     jobs::WriteOutcome,
-    metrics::stock::{Cover, FARTHEST_DAYS, status, stockout_date, velocity},
-    money::{estimate, round},
+    metrics::stock::{Cover, FARTHEST_DAYS, average_daily_units, status, stockout_date, velocity},
+    money::estimate,
 };
-use rust_decimal::Decimal;
 use time::Date;
 
 use super::{
@@ -44,8 +43,8 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
         current_stock: product.stock,
         units_sold_30d,
         units_sold_7d,
-        avg_daily_units_30d: average(units_sold_30d, 30),
-        avg_daily_units_7d: average(units_sold_7d, 7),
+        avg_daily_units_30d: average_daily_units(units_sold_30d, 30),
+        avg_daily_units_7d: average_daily_units(units_sold_7d, 7),
         days_of_stock: days.map(|days| estimate(days, 1)),
         days_of_stock_range: range.map(|(soonest, latest)| (estimate(soonest, 1), estimate(latest, 1))),
         velocity: Some(estimate(velocity(demand_until), 4)),
@@ -69,10 +68,6 @@ const fn class(class: DemandClass) -> Option<VelocityClass> {
         DemandClass::Lumpy => Some(VelocityClass::Lumpy),
         DemandClass::NoSales => None,
     }
-}
-
-fn average(units: i64, days: i64) -> Decimal {
-    round(Decimal::from(units) / Decimal::from(days), 4)
 }
 
 #[cfg(test)]

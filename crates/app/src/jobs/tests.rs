@@ -205,7 +205,7 @@ async fn a_panic_is_a_failure() {
     let mut ports = Ports::default().claims().rolls_up();
     ports.daily.expect_series().returning(|_, _| panic!("a defect"));
     ports.jobs.expect_fail().times(1).returning(|_, _| Ok(()));
-    assert_eq!(run_profit(ports).await, Outcome::Failed { error: "the computation panicked".into() });
+    assert_eq!(run_profit(ports).await, Outcome::Failed { error: "the computation panicked".into(), is_outage: false });
 }
 
 #[tokio::test]

@@ -151,7 +151,7 @@ mod tests {
         profit::{Basis, Components},
     };
     use rust_decimal::dec;
-    use time::macros::{date, datetime};
+    use time::macros::date;
 
     use super::*;
     use crate::text::tests::writer;
@@ -163,7 +163,6 @@ mod tests {
             components: Components { gross_revenue: dec!(1530), refunds: dec!(45.9), ..Components::default() },
             basis: Basis { shipping_estimated_orders: 2, ..Basis::default() },
             lacks_rates: false,
-            computed_at: datetime!(2026-11-21 3:00 UTC),
         };
         let assumed = Assumptions {
             fee_rate: dec!(0.0290),

@@ -45,6 +45,8 @@ pub struct CriticalItem {
     pub sku: String,
     pub current_stock: i64,
     pub units_sold_30d: i64,
+    /// Whether each unit of it costs more than it brings, by its suggestion to reorder that is open.
+    pub sells_at_a_loss: bool,
 }
 
 /// Comments, but for praise and spam, that have waited for an answer for longer than [`UNANSWERED_AFTER`].

@@ -17,6 +17,8 @@ use crate::{
 
 /// Days of sales that a day must be the best of to be called a record.
 const RECORD_OF_DAYS: usize = 90;
+/// Days from which on those that are looked at may not be all that there were.
+const YEAR_DAYS: usize = 365;
 /// Days for which a record is news.
 const RECORD_NEWS: usize = 7;
 /// Stories that a week is told by.
@@ -37,7 +39,8 @@ pub(super) fn record(days: &[DayTotals]) -> Option<Draft> {
         .with("sales", Value::Money(best.gross_revenue))
         .with("orders", count(best.orders))
         .with("record", Value::Money(record.gross_revenue))
-        .with("record_day", Value::Date(record.day));
+        .with("record_day", Value::Date(record.day))
+        .with("reach", Value::Code(if known.len() < YEAR_DAYS { "ever" } else { "year" }.to_owned()));
     let stake = best.gross_revenue - record.gross_revenue;
     Some(Draft { stake: Some(stake), ..Draft::new("record:day", Severity::Low, Category::Revenue, told) })
 }

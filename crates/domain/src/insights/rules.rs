@@ -139,9 +139,10 @@ fn cost_of_customers(before: &Sums, last: &Sums) -> Option<Draft> {
     Some(Draft { stake: Some(stake), ..Draft::new("ads:cac", Severity::Medium, Category::Ads, told) })
 }
 
-/// Most sold first.
+/// Most sold first; without what is better not sold.
 fn stockouts(critical: &[CriticalItem]) -> Option<Draft> {
-    let is_stockout = |item: &&CriticalItem| is_stockout(item.current_stock, item.units_sold_30d);
+    let is_stockout =
+        |item: &&CriticalItem| !item.sells_at_a_loss && is_stockout(item.current_stock, item.units_sold_30d);
     let mut items: Vec<&CriticalItem> = critical.iter().filter(is_stockout).collect();
     items.sort_by(|a, b| b.units_sold_30d.cmp(&a.units_sold_30d).then_with(|| a.sku.cmp(&b.sku)));
     let skus: Vec<&str> = items.iter().map(|item| item.sku.as_str()).collect();
@@ -151,9 +152,9 @@ fn stockouts(critical: &[CriticalItem]) -> Option<Draft> {
     })
 }
 
-/// The most urgent first.
+/// The most urgent first; without what is better not sold.
 fn running_out(critical: &[CriticalItem]) -> Option<Draft> {
-    let in_stock = critical.iter().filter(|item| !is_out_of_stock(item.current_stock));
+    let in_stock = critical.iter().filter(|item| !item.sells_at_a_loss && !is_out_of_stock(item.current_stock));
     let skus: Vec<&str> = in_stock.map(|item| item.sku.as_str()).collect();
     (!skus.is_empty()).then(|| {
         let told = with_skus(Told::new(Kind::RunningOut).with("days", Value::Days(CRITICAL_DAYS.into())), &skus);

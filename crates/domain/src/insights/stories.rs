@@ -34,6 +34,7 @@ fn category(story: &Story) -> Category {
     match (story.subject, lever) {
         (Subject::Sales, Some(LeverKind::Price)) => Category::Pricing,
         (Subject::Sales, Some(LeverKind::StockOut)) => Category::Inventory,
+        (Subject::Sales, Some(LeverKind::Campaign)) => Category::Ads,
         (Subject::Sales | Subject::Refunds, _) => Category::Revenue,
         (Subject::Ads, _) => Category::Ads,
         (Subject::Costs, _) => Category::Profit,
@@ -59,20 +60,27 @@ fn told(story: &Story) -> Told {
         .with("high", figure(high))
         .with("normal", code(story.normal.map_or("unknown", |normal| normal.as_str())))
         .with("action", code(story.action()));
-    let told = match part {
+    let lever = story.lever.as_ref().map(|lever| lever.kind);
+    // Of ads that brought sales the sales are shown, and the campaign is named.
+    let named = part.as_ref().or_else(|| story.lever.as_ref().filter(|_| is_more_ads(story))?.part.as_ref());
+    let told = match (lever, named) {
         // Platforms have names of their own in a text.
-        Some(part) if story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::Platform) => {
-            told.with("platform", code(part))
-        }
+        (Some(LeverKind::Platform), Some(part)) => told.with("platform", code(part)),
         // What stands before the campaign's own name is the platform that is paid.
-        Some(part) if story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::Campaign) => {
+        (Some(LeverKind::Campaign), Some(part)) => {
             let name = part.split_once('/').map_or(part.as_str(), |(_, name)| name);
             told.with("part", Value::Names(vec![name.to_owned()]))
         }
-        Some(part) => told.with("part", Value::Names(vec![part.clone()])),
-        None => told,
+        (_, Some(part)) => told.with("part", Value::Names(vec![part.clone()])),
+        (_, None) => told,
     };
     lasting(with_money(told, story.money), story)
+}
+
+/// More was spent on ads, and more was sold.
+fn is_more_ads(story: &Story) -> bool {
+    let is_campaign = story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::Campaign);
+    story.subject == Subject::Sales && is_campaign
 }
 
 /// When it began and ended, where it was not one day.
@@ -98,7 +106,10 @@ fn with_money(told: Told, money: Option<Money>) -> Told {
     };
     // Said as an amount above zero in the direction of the whole.
     let (least, most) = if expected < 0.0 { (-high, -low) } else { (low, high) };
+    // Another way than the figure that shows the event, where more of that costs: refunds, say.
+    let direction = if expected < 0.0 { Direction::Down } else { Direction::Up };
     told.with("money", code(name))
+        .with("money_moved", Value::Moved(direction))
         .with("amount", Value::Money(amount(expected.abs())))
         .with("least", Value::Money(amount(least.max(0.0))))
         .with("most", Value::Money(amount(most)))
@@ -109,7 +120,12 @@ fn what(story: &Story) -> &'static str {
     let is_named = story.seen.part.is_some();
     match (story.subject, story.lever.as_ref().map(|lever| lever.kind)) {
         (Subject::Ads, _) if !is_named => "ads",
+        (Subject::Sales, Some(LeverKind::Campaign)) => {
+            let is_named = story.lever.as_ref().is_some_and(|lever| lever.part.is_some());
+            if is_named { "paid_campaign" } else { "paid_ads" }
+        }
         (_, Some(LeverKind::Platform | LeverKind::Country | LeverKind::Product)) if !is_named => "sales",
+        (Subject::Refunds, Some(LeverKind::Refund)) if is_named => "refunded_product",
         (_, Some(kind)) => kind.as_str(),
         (_, None) => "sales",
     }

@@ -31,6 +31,16 @@ impl OrderCosts {
     }
 }
 
+/// What is left of gross revenue after goods, fees and shipping, in parts of it; `None` without revenue, and where no cost is
+/// known.
+pub fn contribution_share<'a>(days: impl IntoIterator<Item = &'a DayTotals>) -> Option<f64> {
+    let (gross, costs) = days.into_iter().fold((Decimal::ZERO, Decimal::ZERO), |(gross, costs), day| {
+        (gross + day.gross_revenue, costs + day.cogs + day.fees + day.shipping)
+    });
+    let is_known = gross > Decimal::ZERO && costs > Decimal::ZERO;
+    is_known.then(|| (gross - costs).checked_div(gross))??.to_f64()
+}
+
 /// What a unit was sold at, discounts taken off; its list price where nothing was sold.
 pub fn mean_price(revenue: Decimal, units: i64, list_price: Option<Decimal>) -> Option<Decimal> {
     if units > 0 { revenue.checked_div(units.into()) } else { list_price }
@@ -56,6 +66,21 @@ mod tests {
         // 20 less 5 % of fees, 12 of cost and 3 of shipping.
         assert!((costs.unit_contribution(20.0, 12.0) - 4.0).abs() < 1e-9);
         assert!((costs.unit_contribution(10.0, 12.0) + 5.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_left_of_revenue_is_known_where_sales_and_their_costs_are() {
+        let day = |gross_revenue, cogs| DayTotals {
+            gross_revenue,
+            cogs,
+            fees: cogs / dec!(10),
+            ..DayTotals::quiet(date!(2026 - 03 - 01))
+        };
+        // 300 less 150 and 15.
+        assert_eq!(contribution_share(&[day(dec!(200), dec!(100)), day(dec!(100), dec!(50))]), Some(0.45));
+        assert_eq!(contribution_share(&[day(dec!(200), dec!(0))]), None);
+        assert_eq!(contribution_share(&[day(dec!(0), dec!(10))]), None);
+        assert_eq!(contribution_share(&[]), None);
     }
 
     #[test]

@@ -3,9 +3,13 @@
 //! Demand is an estimate, so these are numbers of statistics. It is handed in as a function that never decreases: the
 //! units expected to be sold from tomorrow up to and including a day (1 = tomorrow), 0 for day 0.
 
+use rust_decimal::Decimal;
 use time::{Date, Duration};
 
-use crate::inventory::Status;
+use crate::{
+    inventory::Status,
+    money::{ratio, round},
+};
 
 /// Beyond two years a number of days tells nothing: whether the stock ever sells is then the question.
 pub const FARTHEST_DAYS: u32 = 730;
@@ -67,6 +71,11 @@ impl Cover {
 /// Units a day: the mean expected of the next 28 days; 0 when nothing is expected to sell.
 pub fn velocity(demand_until: impl Fn(u32) -> f64) -> f64 {
     (demand_until(VELOCITY_DAYS) / f64::from(VELOCITY_DAYS)).max(0.0)
+}
+
+/// Units a day over past days, to four decimals.
+pub fn average_daily_units(units: i64, days: i64) -> Decimal {
+    round(ratio(units.into(), days.into()), 4)
 }
 
 /// The day on which the last unit is expected to leave, counted from the last full day: today at the earliest. `None` when

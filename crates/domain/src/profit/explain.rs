@@ -104,7 +104,7 @@ pub fn day(snapshot: &Snapshot, assumed: &Assumptions) -> Vec<Explanation> {
 #[cfg(test)]
 mod tests {
     use rust_decimal::dec;
-    use time::macros::{date, datetime};
+    use time::macros::date;
 
     use super::*;
     use crate::profit::Components;
@@ -114,13 +114,7 @@ mod tests {
         let components =
             Components { gross_revenue: dec!(100), refunds: dec!(10), ad_spend: dec!(5), ..Components::default() };
         let basis = Basis { fees_estimated_orders: 2, ..Basis::default() };
-        let snapshot = Snapshot {
-            date: date!(2026 - 05 - 02),
-            components,
-            basis,
-            lacks_rates: false,
-            computed_at: datetime!(2026-05-03 0:00 UTC),
-        };
+        let snapshot = Snapshot { date: date!(2026 - 05 - 02), components, basis, lacks_rates: false };
         let assumed = Assumptions {
             fee_rate: dec!(0.029),
             fee_fixed: dec!(0.30),

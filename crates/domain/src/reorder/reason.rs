@@ -45,10 +45,15 @@ pub struct Basis {
     pub season_ends: bool,
 }
 
+/// Whether each sale costs more than it brings: more stock would only make the loss larger. Not known without a contribution.
+pub fn sells_at_a_loss(unit_contribution: Option<f64>) -> bool {
+    unit_contribution.is_some_and(|unit| unit < 0.0)
+}
+
 impl Basis {
-    /// Whether each sale costs more than it brings: more stock would only make the loss larger.
+    /// [The same](sells_at_a_loss) of its product.
     pub fn sells_at_a_loss(&self) -> bool {
-        self.unit_contribution.is_some_and(|unit| unit < 0.0)
+        sells_at_a_loss(self.unit_contribution)
     }
 
     /// Days for which what is on hand and on order lasts beyond the lead time; below 0 where it runs out before an order of

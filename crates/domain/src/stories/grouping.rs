@@ -89,6 +89,7 @@ pub fn group(findings: &[Finding], certain: &Certainties, until: Date, evidence:
         tell_untracked(&mut stories, *gap, until, evidence);
     }
     fold_costs(&mut stories);
+    fold_ads(&mut stories, until, evidence);
     stories.sort_by_key(|story| (story.span.first, story.key()));
     stories
 }
@@ -113,6 +114,39 @@ fn fold_costs(stories: &mut Vec<Story>) {
             }
             None => told.push(cost),
         }
+    }
+    *stories = told;
+}
+
+/// More spent on ads while more was sold, of which nothing else is the reason: one event, which is worth what the ads brought
+/// less what they took.
+fn fold_ads(stories: &mut Vec<Story>, until: Date, evidence: &impl Evidence) {
+    let is_more_ads = |story: &Story| (story.subject, story.direction) == (Subject::Ads, Direction::Up);
+    let (ads, mut told): (Vec<Story>, Vec<Story>) = std::mem::take(stories).into_iter().partition(is_more_ads);
+    for mut ad in ads {
+        let is_by_it = |story: &&mut Story| {
+            (story.subject, story.direction) == (Subject::Sales, Direction::Up)
+                && story.lever.as_ref().is_none_or(|lever| lever.kind == LeverKind::Traffic)
+                && ad.span.first <= story.span.last
+                && story.span.first <= ad.span.last
+        };
+        let Some(story) = told.iter_mut().find(is_by_it) else {
+            told.push(ad);
+            continue;
+        };
+        let span = DayRange { first: story.span.first.min(ad.span.first), last: story.span.last.max(ad.span.last) };
+        let last = span.last.max(later(span.first, LONGEST_DAYS)).min(until);
+        let known = evidence.of(DayRange { first: span.first, last });
+        let Some(peak) = known.iter().find(|day| day.day == story.peak) else {
+            told.push(ad);
+            continue;
+        };
+        let (severity, lever) = (story.severity.max(ad.severity), ad.lever.take());
+        let mut members = std::mem::take(&mut story.members);
+        members.append(&mut ad.members);
+        members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
+        let event = Known { subject: Subject::Sales, is_up: true, severity, lever, peak, until };
+        *story = tell(event, span, members, &known);
     }
     *stories = told;
 }
@@ -249,7 +283,7 @@ fn tell(event: Known<'_>, span: DayRange, members: Vec<Member>, known: &[DayEvid
         peak: peak.day,
         direction: if is_up { Direction::Up } else { Direction::Down },
         seen: seen(subject, lever.as_ref(), peak),
-        normal: normal(lever.as_ref(), peak),
+        normal: normal(subject, lever.as_ref(), peak),
         severity,
         phase: phase(subject, lever.as_ref(), span, known, until),
         usual_day: usual * peak.contribution.unwrap_or(1.0),
@@ -263,8 +297,10 @@ fn tell(event: Known<'_>, span: DayRange, members: Vec<Member>, known: &[DayEvid
 /// any more when it has lasted for long.
 fn phase(subject: Subject, lever: Option<&Lever>, span: DayRange, known: &[DayEvidence], until: Date) -> Phase {
     let after: Vec<&DayEvidence> = known.iter().filter(|day| day.day > span.last).collect();
+    let is_of_ads = lever.is_some_and(|lever| lever.kind == LeverKind::Campaign);
     let is_back = |day: &&DayEvidence| {
-        day.band(subject.gauge()).is_none_or(super::Band::holds) && seen(subject, lever, day).band.holds()
+        let holds = |gauge| day.band(gauge).is_none_or(super::Band::holds);
+        holds(subject.gauge()) && seen(subject, lever, day).band.holds() && (!is_of_ads || holds(Gauge::AdSpend))
     };
     let back = after.windows(BACK_DAYS).find(|days| days.iter().all(is_back));
     match back.and_then(|days| days.first()).map(|day| day.day) {

@@ -24,7 +24,10 @@ text_enum!(
         /// Visits were counted wrong: orders came as usual.
         Tracking = "tracking",
         Refund = "refund",
+        /// What goods, fees and shipping of a unit come to.
         Cost = "cost",
+        /// Expenses that no unit sold has.
+        Expense = "expense",
     }
 );
 
@@ -135,12 +138,17 @@ fn of_sales(day: &DayEvidence) -> f64 {
     by_price + (day.deviation(Gauge::GrossRevenue) - by_price) * day.contribution.unwrap_or(1.0)
 }
 
-/// What costs rose by. Units that cost more where their price departs as well are other units: that is a matter of sales.
-fn of_costs(day: &DayEvidence) -> f64 {
+/// What the costs of units rose by. Units that cost more where their price departs as well are other units: that is a matter of
+/// sales.
+fn of_unit_costs(day: &DayEvidence) -> f64 {
     let is_of_costs =
         day.departure(Gauge::PricePerUnit).abs() < USUAL && day.departure(Gauge::CostPerUnit).abs() >= DEPARTED;
-    let of_units = if is_of_costs { usual_units(day).unwrap_or(0.0) * day.deviation(Gauge::CostPerUnit) } else { 0.0 };
-    day.deviation(Gauge::ExtraExpenses) + of_units
+    if is_of_costs { usual_units(day).unwrap_or(0.0) * day.deviation(Gauge::CostPerUnit) } else { 0.0 }
+}
+
+/// What costs rose by.
+fn of_costs(day: &DayEvidence) -> f64 {
+    day.deviation(Gauge::ExtraExpenses) + of_unit_costs(day)
 }
 
 fn by_departure(day: &DayEvidence, first: (Subject, Gauge), second: (Subject, Gauge)) -> Subject {
@@ -157,11 +165,11 @@ fn is_tracking(day: &DayEvidence) -> bool {
 pub fn lever(subject: Subject, day: &DayEvidence) -> Option<Lever> {
     match subject {
         Subject::Sales => sales(day),
-        Subject::Refunds => Some(simple(LeverKind::Refund, day.departure(Gauge::Refunds))),
+        Subject::Refunds => Some(refunds(day)),
         Subject::Ads => {
             Some(campaign(day).unwrap_or_else(|| simple(LeverKind::Campaign, day.departure(Gauge::AdSpend))))
         }
-        Subject::Costs => Some(simple(LeverKind::Cost, day.departure(Gauge::CostPerUnit))),
+        Subject::Costs => Some(costs(day)),
         Subject::Tracking => Some(simple(LeverKind::Tracking, day.departure(Gauge::Visitors))),
     }
 }
@@ -170,6 +178,28 @@ pub fn lever(subject: Subject, day: &DayEvidence) -> Option<Lever> {
 fn simple(kind: LeverKind, departure: f64) -> Lever {
     let confidence = (EVEN + 0.3 * departure.abs()).clamp(EVEN, SURE);
     Lever { kind, part: None, share: 1.0, confidence }
+}
+
+/// Refunds, of one product where most of them are.
+fn refunds(day: &DayEvidence) -> Lever {
+    let lever = simple(LeverKind::Refund, day.departure(Gauge::Refunds));
+    let of_product = || apart(day, Dimension::Product, Gauge::Refunds, day.band(Gauge::Refunds)?);
+    match of_product() {
+        Some((part, share)) => Lever { part: Some(part), share, ..lever },
+        None => lever,
+    }
+}
+
+/// Expenses, or what a unit costs: whichever took more.
+fn costs(day: &DayEvidence) -> Lever {
+    let (of_expenses, of_units) = (day.deviation(Gauge::ExtraExpenses).abs(), of_unit_costs(day).abs());
+    let (kind, gauge, own) = if of_expenses > of_units {
+        (LeverKind::Expense, Gauge::ExtraExpenses, of_expenses)
+    } else {
+        (LeverKind::Cost, Gauge::CostPerUnit, of_units)
+    };
+    let both = of_expenses + of_units;
+    Lever { share: if both > 0.0 { own / both } else { 1.0 }, ..simple(kind, day.departure(gauge)) }
 }
 
 fn sales(day: &DayEvidence) -> Option<Lever> {
@@ -192,7 +222,12 @@ fn sales(day: &DayEvidence) -> Option<Lever> {
         Gauge::UnitsPerOrder => product(day).and_then(|part| named(LeverKind::Product, Some(part))),
         _ => {
             let one_of = |dimension, kind| {
-                let (part, of_deviation) = apart(day, dimension, Gauge::Orders, orders)?;
+                // Orders have products, and products no orders.
+                let (gauge, whole) = match kind {
+                    LeverKind::Product => (Gauge::GrossRevenue, day.band(Gauge::GrossRevenue)?),
+                    _ => (Gauge::Orders, orders),
+                };
+                let (part, of_deviation) = apart(day, dimension, gauge, whole)?;
                 let share = share * of_deviation;
                 Some(Lever { kind, part: Some(part), share, confidence: confidence * of_deviation.min(SURE) })
             };
@@ -200,6 +235,7 @@ fn sales(day: &DayEvidence) -> Option<Lever> {
                 .map(|(part, share)| Lever { kind: LeverKind::Platform, part: Some(part), share, confidence: SURE })
                 .or_else(|| one_of(Dimension::Platform, LeverKind::Platform))
                 .or_else(|| one_of(Dimension::Country, LeverKind::Country))
+                .or_else(|| one_of(Dimension::Product, LeverKind::Product))
                 .or_else(|| visits(day, share * confidence))
         }
     }

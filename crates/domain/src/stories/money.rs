@@ -98,10 +98,16 @@ fn effect(subject: Subject, lever: Option<&Lever>, day: &DayEvidence) -> Option<
         let name = lever.and_then(|lever| lever.part.as_deref())?;
         day.part(dimension, name, gauge).map(|band| Effect::of(band, per_unit))
     };
+    let of_sales = || match day.contribution {
+        // The day's own costs are known: what was sold may leave more or less than usual.
+        Some(_) => whole(Gauge::Contribution, 1.0),
+        None => whole(Gauge::GrossRevenue, 1.0),
+    };
     let by_lever = match (subject, lever.map(|lever| lever.kind)) {
         (Subject::Tracking, _) => None,
         (Subject::Refunds, _) => whole(Gauge::Refunds, -1.0),
         (Subject::Ads, _) => part(Dimension::Campaign, Gauge::AdSpend, -1.0).or_else(|| whole(Gauge::AdSpend, -1.0)),
+        (Subject::Costs, Some(LeverKind::Expense)) => whole(Gauge::ExtraExpenses, -1.0),
         (Subject::Costs, _) => {
             let of_units = usual_units(day).and_then(|units| whole(Gauge::CostPerUnit, -units));
             let others = whole(Gauge::ExtraExpenses, -1.0);
@@ -116,12 +122,11 @@ fn effect(subject: Subject, lever: Option<&Lever>, day: &DayEvidence) -> Option<
         (Subject::Sales, Some(LeverKind::Product | LeverKind::StockOut)) => {
             part(Dimension::Product, Gauge::GrossRevenue, contribution)
         }
+        // What the ads brought, less what they took. Without costs it is sales that are told, and nothing is taken off them.
+        (Subject::Sales, Some(LeverKind::Campaign)) if day.contribution.is_some() => {
+            of_sales().zip(whole(Gauge::AdSpend, -1.0)).map(|(sold, spent)| sold.and(spent))
+        }
         (Subject::Sales, _) => None,
-    };
-    let of_sales = || match day.contribution {
-        // The day's own costs are known: what was sold may leave more or less than usual.
-        Some(_) => whole(Gauge::Contribution, 1.0),
-        None => whole(Gauge::GrossRevenue, 1.0),
     };
     by_lever.or_else(|| if subject == Subject::Sales { of_sales() } else { None })
 }

@@ -17,12 +17,15 @@ text_enum!(
     }
 );
 
-const fn dimension(kind: LeverKind) -> Option<(Dimension, Gauge)> {
+const fn dimension(subject: Subject, kind: LeverKind) -> Option<(Dimension, Gauge)> {
     match kind {
+        // Of ads that brought sales, it is the sales that are shown.
+        LeverKind::Campaign if matches!(subject, Subject::Sales) => None,
         LeverKind::Platform => Some((Dimension::Platform, Gauge::Orders)),
         LeverKind::Country => Some((Dimension::Country, Gauge::Orders)),
         LeverKind::Product | LeverKind::StockOut => Some((Dimension::Product, Gauge::GrossRevenue)),
         LeverKind::Campaign => Some((Dimension::Campaign, Gauge::AdSpend)),
+        LeverKind::Refund => Some((Dimension::Product, Gauge::Refunds)),
         _ => None,
     }
 }
@@ -33,6 +36,7 @@ const fn gauge(subject: Subject, kind: LeverKind) -> Gauge {
         LeverKind::Price => Gauge::PricePerUnit,
         LeverKind::Traffic | LeverKind::Tracking => Gauge::Visitors,
         LeverKind::Cost => Gauge::CostPerUnit,
+        LeverKind::Expense => Gauge::ExtraExpenses,
         _ => subject.gauge(),
     }
 }
@@ -40,7 +44,7 @@ const fn gauge(subject: Subject, kind: LeverKind) -> Gauge {
 /// The figure that shows the event on a day: that of the part which the lever names, else the shop's.
 pub(super) fn seen(subject: Subject, lever: Option<&Lever>, day: &DayEvidence) -> Seen {
     let of_part = lever.and_then(|lever| {
-        let (part, (dimension, gauge)) = (lever.part.as_deref()?, dimension(lever.kind)?);
+        let (part, (dimension, gauge)) = (lever.part.as_deref()?, dimension(subject, lever.kind)?);
         let band = *day.part(dimension, part, gauge)?;
         Some(Seen { gauge, part: Some(part.to_owned()), band })
     });
@@ -54,26 +58,34 @@ pub(super) fn seen(subject: Subject, lever: Option<&Lever>, day: &DayEvidence) -
 }
 
 /// What was as usual beside the lever, if anything was that tells it from others.
-pub(super) fn normal(lever: Option<&Lever>, day: &DayEvidence) -> Option<Normal> {
+pub(super) fn normal(subject: Subject, lever: Option<&Lever>, day: &DayEvidence) -> Option<Normal> {
     let lever = lever?;
     let holds = |gauge| day.band(gauge).is_some_and(Band::holds);
     let among: &[(Normal, bool)] = match lever.kind {
-        LeverKind::Platform | LeverKind::Country | LeverKind::Product | LeverKind::StockOut | LeverKind::Campaign => {
-            &[(Normal::Others, others_hold(lever, day))]
+        LeverKind::Platform | LeverKind::Country | LeverKind::Product | LeverKind::StockOut => {
+            &[(Normal::Others, others_hold(subject, lever, day))]
         }
+        // What more or less ads changed, or did not, is told by the orders.
+        LeverKind::Campaign => &[
+            (Normal::Orders, subject == Subject::Ads && holds(Gauge::Orders)),
+            (Normal::Others, others_hold(subject, lever, day)),
+        ],
         LeverKind::Conversion | LeverKind::ClosedDay => &[(Normal::Visitors, holds(Gauge::Visitors))],
         LeverKind::Traffic => &[],
-        LeverKind::Price | LeverKind::BulkOrder | LeverKind::Refund | LeverKind::Cost | LeverKind::Tracking => {
-            &[(Normal::Orders, holds(Gauge::Orders))]
-        }
+        LeverKind::Price
+        | LeverKind::BulkOrder
+        | LeverKind::Refund
+        | LeverKind::Cost
+        | LeverKind::Expense
+        | LeverKind::Tracking => &[(Normal::Orders, holds(Gauge::Orders))],
     };
     among.iter().find(|(_, holds)| *holds).map(|(normal, _)| *normal)
 }
 
 /// Whether all but the named part were together what was expected of them.
-fn others_hold(lever: &Lever, day: &DayEvidence) -> bool {
+fn others_hold(subject: Subject, lever: &Lever, day: &DayEvidence) -> bool {
     let of_part = || {
-        let (dimension, gauge) = dimension(lever.kind)?;
+        let (dimension, gauge) = dimension(subject, lever.kind)?;
         let (whole, part) = (day.band(gauge)?, day.part(dimension, lever.part.as_deref()?, gauge)?);
         let others = whole.deviation() - part.deviation();
         Some((whole.low - whole.expected..=whole.high - whole.expected).contains(&others))

@@ -251,6 +251,123 @@ fn a_campaign_that_got_dearer_is_named_and_costs_what_it_took_more() {
     assert_eq!((stories[0].phase, stories[0].action()), (Phase::Open, Action::PauseCampaign));
 }
 
+/// Sales that rose by `sold` on the days on which 120 more went into one of two campaigns.
+fn scaled(date: Date, sold: f64) -> DayEvidence {
+    let (gross, orders) = (2_000.0 + sold, 100.0 + sold / 20.0);
+    let mut day = day(
+        date,
+        &[
+            (Gauge::AdSpend, band(320.0, 200.0)),
+            (Gauge::GrossRevenue, band(gross, 2_000.0)),
+            (Gauge::Orders, band(orders, 100.0)),
+            (Gauge::Visitors, band(orders * 40.0, 4_000.0)),
+            (Gauge::Contribution, band(0.4 * gross, 800.0)),
+        ],
+    );
+    day.parts = vec![
+        part(Dimension::Campaign, "google/shopping", Gauge::AdSpend, band(200.0, 80.0)),
+        part(Dimension::Campaign, "meta/video", Gauge::AdSpend, band(120.0, 120.0)),
+    ];
+    day
+}
+
+#[rstest]
+#[case::that_brings_more_than_it_takes(1_000.0, 0.4 * 1_000.0 - 120.0, Action::KeepCampaign)]
+#[case::that_brings_less(240.0, 0.4 * 240.0 - 120.0, Action::PauseCampaign)]
+fn a_campaign_is_worth_what_it_brings_less_what_it_takes(
+    #[case] sold: f64,
+    #[case] worth: f64,
+    #[case] action: Action,
+) {
+    let findings = [
+        finding(Metric::AdSpend, DAY, later(1), Direction::Up),
+        finding(Metric::GrossRevenue, DAY, later(1), Direction::Up),
+    ];
+    let days = vec![scaled(DAY, sold), scaled(later(1), sold)];
+    let stories = group(&findings, &Certainties::default(), later(3), &evidence(days));
+    assert_eq!(stories.len(), 1, "{stories:#?}");
+    let story = &stories[0];
+    let lever = story.lever.as_ref().unwrap();
+    assert_eq!((lever.kind, lever.part.as_deref()), (LeverKind::Campaign, Some("google/shopping")));
+    assert!((story.money.unwrap().expected - 2.0 * worth).abs() < 1e-9, "{:?}", story.money);
+    assert_eq!((story.members.len(), story.action(), story.phase), (2, action, Phase::Over { since: later(2) }));
+    assert_eq!((story.seen.gauge, &story.seen.part, story.normal), (Gauge::GrossRevenue, &None, None));
+}
+
+#[test]
+fn more_spent_beside_a_bulk_order_is_another_event() {
+    let mut day = scaled(DAY, 0.0);
+    day.whole.extend([
+        (Gauge::GrossRevenue, band(8_000.0, 2_000.0)),
+        (Gauge::UnitsPerOrder, band(8.0, 2.0)),
+        (Gauge::Contribution, band(3_200.0, 800.0)),
+    ]);
+    let findings =
+        [finding(Metric::AdSpend, DAY, DAY, Direction::Up), finding(Metric::GrossRevenue, DAY, DAY, Direction::Up)];
+    let stories = group(&findings, &Certainties::default(), later(3), &evidence(vec![day]));
+    let told: Vec<_> = stories.iter().map(|story| (story.key(), story.action())).collect();
+    assert_eq!(told, [("ads:up".into(), Action::PauseCampaign), ("sales:up".into(), Action::ServeBulkBuyer)]);
+    // Orders were as ever, which is what tells that the ads brought nothing.
+    assert_eq!(stories[0].normal, Some(Normal::Orders));
+}
+
+#[rstest]
+#[case::took_off(3_200.0, 160.0, 1_500.0, Action::KeepInStock)]
+#[case::fell(1_100.0, 55.0, 0.0, Action::CheckProduct)]
+fn a_product_that_most_of_the_change_comes_from_is_named(
+    #[case] gross: f64,
+    #[case] orders: f64,
+    #[case] of_it: f64,
+    #[case] action: Action,
+) {
+    let is_up = gross > 2_000.0;
+    let mut known = day(DAY, &[(Gauge::GrossRevenue, band(gross, 2_000.0)), (Gauge::Orders, band(orders, 100.0))]);
+    known.whole.insert(Gauge::Contribution, band(0.4 * gross, 800.0));
+    known.parts = vec![
+        part(Dimension::Product, "LAMP", Gauge::GrossRevenue, band(of_it, if is_up { 300.0 } else { 900.0 })),
+        part(Dimension::Product, "MUG", Gauge::GrossRevenue, band(400.0, 400.0)),
+    ];
+    let direction = if is_up { Direction::Up } else { Direction::Down };
+    let findings = [finding(Metric::Orders, DAY, DAY, direction)];
+    let stories = group(&findings, &Certainties::default(), later(3), &evidence(vec![known]));
+    let lever = stories[0].lever.as_ref().unwrap();
+    assert_eq!((lever.kind, lever.part.as_deref()), (LeverKind::Product, Some("LAMP")));
+    assert_eq!((stories[0].action(), &stories[0].seen.part), (action, &Some("LAMP".to_owned())));
+}
+
+#[test]
+fn an_expense_is_no_cost_of_a_unit() {
+    let known = day(DAY, &[(Gauge::ExtraExpenses, band(900.0, 20.0)), (Gauge::Profit, band(-350.0, 530.0))]);
+    let findings = [finding(Metric::Profit, DAY, DAY, Direction::Down)];
+    let stories = group(&findings, &Certainties::default(), later(3), &evidence(vec![known]));
+    let story = &stories[0];
+    assert_eq!(story.lever.as_ref().map(|lever| lever.kind), Some(LeverKind::Expense));
+    assert_eq!((story.seen.gauge, story.action()), (Gauge::ExtraExpenses, Action::CheckExpenses));
+    assert!((story.money.unwrap().expected + 880.0).abs() < 1e-9, "{:?}", story.money);
+}
+
+#[test]
+fn refunds_name_the_product_that_most_of_them_are_of() {
+    let mut known = day(DAY, &[(Gauge::Refunds, band(700.0, 50.0)), (Gauge::Profit, band(-120.0, 530.0))]);
+    let refunds = |of_lamps: f64| {
+        let others = 700.0 - of_lamps;
+        vec![
+            part(Dimension::Product, "LAMP", Gauge::Refunds, band(of_lamps, 10.0)),
+            part(Dimension::Product, "MUG", Gauge::Refunds, band(others, 40.0)),
+        ]
+    };
+    let mut named = |of_lamps| {
+        known.parts = refunds(of_lamps);
+        let findings = [finding(Metric::Refunds, DAY, DAY, Direction::Up)];
+        let stories = group(&findings, &Certainties::default(), later(3), &evidence(vec![known.clone()]));
+        assert!((stories[0].money.unwrap().expected + 650.0).abs() < 1e-9, "{:?}", stories[0].money);
+        (stories[0].lever.as_ref().unwrap().part.clone(), stories[0].seen.part.clone(), stories[0].action())
+    };
+    let lamp = Some("LAMP".to_owned());
+    assert_eq!(named(640.0), (lamp.clone(), lamp, Action::CheckRefunds));
+    assert_eq!(named(350.0), (None, None, Action::CheckRefunds));
+}
+
 #[test]
 fn a_product_without_stock_is_told_without_an_anomaly_until_there_is_stock_again() {
     let without = |date| {

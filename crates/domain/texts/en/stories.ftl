@@ -24,6 +24,8 @@ insight-story =
             [down] Far less spent on ads than normal { $day_on }
            *[up] Far more spent on ads than normal { $day_on }
         }
+        [paid_campaign] More ads and far more sales than normal { $day_on }
+        [paid_ads] More ads and far more sales than normal { $day_on }
         [price] { $direction ->
             [down] Prices far below normal { $day_on }
            *[up] Prices far above normal { $day_on }
@@ -44,6 +46,10 @@ insight-story =
             [down] Visits went uncounted { $day_on }
            *[up] Visits were counted too often { $day_on }
         }
+        [refunded_product] { $direction ->
+            [down] Far less of { $part } was refunded than normal { $day_on }
+           *[up] Far more of { $part } was refunded than normal { $day_on }
+        }
         [refund] { $direction ->
             [down] Far less refunded than normal { $day_on }
            *[up] Far more refunded than normal { $day_on }
@@ -51,6 +57,10 @@ insight-story =
         [cost] { $direction ->
             [down] A unit cost far less than normal { $day_on }
            *[up] A unit cost far more than normal { $day_on }
+        }
+        [expense] { $direction ->
+            [down] Expenses far below normal { $day_on }
+           *[up] Expenses far above normal { $day_on }
         }
        *[sales] { $direction ->
             [down] Sales far below normal { $day_on }
@@ -85,6 +95,8 @@ insight-story =
             [0] You spent nothing on ads { $day_on }; about { $expected } would be normal.
            *[other] You spent { $observed } on ads { $day_on }; about { $expected } would be normal.
         }
+        [paid_campaign] You sold { $observed } { $day_on }; about { $expected } would be normal. More than normal was spent on the campaign { $part }, too.
+        [paid_ads] You sold { $observed } { $day_on }; about { $expected } would be normal. More than normal was spent on ads, too.
         [price] The average unit sold for { $observed } { $day_on }; about { $expected } would be normal.
         [bulk_order] You sold { $observed } { $day_on }; about { $expected } would be normal. A few orders were far larger than the others.
         [traffic] { $observed_n ->
@@ -102,11 +114,19 @@ insight-story =
             [one] { $observed } visit was counted { $day_on }; about { $expected } would be normal.
            *[other] { $observed } visits were counted { $day_on }; about { $expected } would be normal.
         }
+        [refunded_product] { $observed_n ->
+            [0] You refunded nothing of { $part } { $day_on }; about { $expected } would be normal.
+           *[other] You refunded { $observed } of { $part } { $day_on }; about { $expected } would be normal.
+        }
         [refund] { $observed_n ->
             [0] You refunded nothing { $day_on }; about { $expected } would be normal.
            *[other] You refunded { $observed } { $day_on }; about { $expected } would be normal.
         }
         [cost] Goods, fees and shipping came to { $observed } a unit { $day_on }; about { $expected } would be normal.
+        [expense] { $observed_n ->
+            [0] No other expenses were entered for { $day }; about { $expected } would be normal.
+           *[other] The other expenses of { $day } came to { $observed }; about { $expected } would be normal.
+        }
        *[sales] You sold { $observed } { $day_on }; about { $expected } would be normal. The data does not tell why.
     }{ $normal ->
         [others] {" "}All others together were at their normal level.
@@ -133,16 +153,27 @@ insight-story =
         }
         [check_shop] Check that the shop is open and takes orders.
         [check_prices] Check the prices that were changed last.
-        [check_refunds] Look at which products were refunded, and at what their buyers wrote.
+        [check_refunds] { $what ->
+            [refunded_product] Look at what the buyers of { $part } wrote, and at its description and its last delivery.
+           *[other] Look at which products were refunded, and at what their buyers wrote.
+        }
         [check_tracking] Check the code that counts visits, on every page of the shop.
         [check_traffic_sources] Check where visits come from: ads, searches and mailings.
         [pause_campaign] { $what ->
             [campaign] Pause the campaign { $part }, or lower its budget until it pays.
+            [paid_campaign] Pause the campaign { $part }, or lower its budget until it pays.
            *[other] Look for the campaign that spends more, and pause it or lower its budget.
+        }
+        [keep_campaign] { $what ->
+            [paid_campaign] Keep the campaign { $part } running, and raise its budget in small steps as long as it pays.
+           *[other] Look for the campaign that brought the sales, and raise its budget in small steps as long as it pays.
         }
         [reorder] Reorder { $part } today, or take it off the shop until it is back.
         [serve_bulk_buyer] Look at the largest orders, check the stock for them, and stay in touch with their buyers.
         [compare_costs] Compare the costs of goods, fees and shipping with those of the days before.
+        [check_expenses] Check the expenses of { $day } for duplicates, and for what belongs to other days as well.
+        [check_product] Check the page, the price and the stock of { $part }.
+        [keep_in_stock] Check that the stock of { $part } lasts, and show it in more places.
         [repeat_it] Look for what was different { $day_on }, and do it again.
        *[look_at_the_day] Check what was different { $day_on }: the shop, its prices, its stock and its ads.
     }
@@ -167,7 +198,10 @@ insight-weekly-digest =
     .impact = { $profit } profit in the week
 
 insight-record-day =
-    .title = Your best day so far was { $day }
+    .title = { $reach ->
+        [year] Your best day in a year was { $day }
+       *[ever] Your best day so far was { $day }
+    }
     .body = You sold { $sales } { $day_on }, { $orders_n ->
         [one] in { $orders } order
        *[other] in { $orders } orders

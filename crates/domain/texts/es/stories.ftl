@@ -24,6 +24,8 @@ insight-story =
             [down] Gasto en anuncios muy por debajo de lo normal { $day_on }
            *[up] Gasto en anuncios muy por encima de lo normal { $day_on }
         }
+        [paid_campaign] Más anuncios y muchas más ventas de lo normal { $day_on }
+        [paid_ads] Más anuncios y muchas más ventas de lo normal { $day_on }
         [price] { $direction ->
             [down] Precios muy por debajo de lo normal { $day_on }
            *[up] Precios muy por encima de lo normal { $day_on }
@@ -44,6 +46,10 @@ insight-story =
             [down] Quedaron visitas sin contar { $day_on }
            *[up] Se contaron visitas de más { $day_on }
         }
+        [refunded_product] { $direction ->
+            [down] Reembolsos de { $part } muy por debajo de lo normal { $day_on }
+           *[up] Reembolsos de { $part } muy por encima de lo normal { $day_on }
+        }
         [refund] { $direction ->
             [down] Reembolsos muy por debajo de lo normal { $day_on }
            *[up] Reembolsos muy por encima de lo normal { $day_on }
@@ -51,6 +57,10 @@ insight-story =
         [cost] { $direction ->
             [down] Cada unidad costó mucho menos de lo normal { $day_on }
            *[up] Cada unidad costó mucho más de lo normal { $day_on }
+        }
+        [expense] { $direction ->
+            [down] Gastos muy por debajo de lo normal { $day_on }
+           *[up] Gastos muy por encima de lo normal { $day_on }
         }
        *[sales] { $direction ->
             [down] Ventas muy por debajo de lo normal { $day_on }
@@ -85,6 +95,8 @@ insight-story =
             [0] No gastaste nada en anuncios { $day_on }; lo normal serían unos { $expected }.
            *[other] Gastaste { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
         }
+        [paid_campaign] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. También se gastó más de lo normal en la campaña { $part }.
+        [paid_ads] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. También se gastó más de lo normal en anuncios.
         [price] La unidad promedio se vendió a { $observed } { $day_on }; lo normal serían unos { $expected }.
         [bulk_order] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. Pocos pedidos fueron mucho más grandes que los demás.
         [traffic] { $observed_n ->
@@ -102,11 +114,19 @@ insight-story =
             [one] Se contó { $observed } visita { $day_on }; lo normal serían unas { $expected }.
            *[other] Se contaron { $observed } visitas { $day_on }; lo normal serían unas { $expected }.
         }
+        [refunded_product] { $observed_n ->
+            [0] No reembolsaste nada de { $part } { $day_on }; lo normal serían unos { $expected }.
+           *[other] Reembolsaste { $observed } de { $part } { $day_on }; lo normal serían unos { $expected }.
+        }
         [refund] { $observed_n ->
             [0] No reembolsaste nada { $day_on }; lo normal serían unos { $expected }.
            *[other] Reembolsaste { $observed } { $day_on }; lo normal serían unos { $expected }.
         }
         [cost] Mercadería, comisiones y envío sumaron { $observed } por unidad { $day_on }; lo normal serían unos { $expected }.
+        [expense] { $observed_n ->
+            [0] No se cargaron otros gastos para el { $day }; lo normal serían unos { $expected }.
+           *[other] Los otros gastos del { $day } sumaron { $observed }; lo normal serían unos { $expected }.
+        }
        *[sales] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. Los datos no dicen por qué.
     }{ $normal ->
         [others] {" "}Todo lo demás junto estuvo en su nivel normal.
@@ -133,16 +153,27 @@ insight-story =
         }
         [check_shop] Revisa que la tienda esté abierta y reciba pedidos.
         [check_prices] Revisa los últimos precios que se cambiaron.
-        [check_refunds] Mira qué productos se reembolsaron y qué escribieron sus compradores.
+        [check_refunds] { $what ->
+            [refunded_product] Mira qué escribieron los compradores de { $part }, su descripción y su última entrega.
+           *[other] Mira qué productos se reembolsaron y qué escribieron sus compradores.
+        }
         [check_tracking] Revisa el código que cuenta las visitas, en cada página de la tienda.
         [check_traffic_sources] Revisa de dónde llegan las visitas: anuncios, búsquedas y correos.
         [pause_campaign] { $what ->
             [campaign] Pausa la campaña { $part } o baja su presupuesto hasta que rinda.
+            [paid_campaign] Pausa la campaña { $part } o baja su presupuesto hasta que rinda.
            *[other] Busca la campaña que gasta más y páusala o baja su presupuesto.
+        }
+        [keep_campaign] { $what ->
+            [paid_campaign] Mantén la campaña { $part } y sube su presupuesto de a poco mientras rinda.
+           *[other] Busca la campaña que trajo las ventas y sube su presupuesto de a poco mientras rinda.
         }
         [reorder] Repón { $part } hoy o sácalo de la tienda hasta que vuelva.
         [serve_bulk_buyer] Mira los pedidos más grandes, revisa el stock para ellos y sigue en contacto con sus compradores.
         [compare_costs] Compara los costos de mercadería, comisiones y envío con los de los días anteriores.
+        [check_expenses] Revisa los gastos del { $day }: puede haber alguno repetido o que corresponda también a otros días.
+        [check_product] Revisa la página, el precio y el stock de { $part }.
+        [keep_in_stock] Revisa que el stock de { $part } alcance y muéstralo en más lugares.
         [repeat_it] Busca qué fue distinto { $day_on } y repítelo.
        *[look_at_the_day] Revisa qué fue distinto { $day_on }: la tienda, los precios, el stock y los anuncios.
     }
@@ -167,7 +198,10 @@ insight-weekly-digest =
     .impact = { $profit } de ganancia en la semana
 
 insight-record-day =
-    .title = Tu mejor día hasta ahora fue el { $day }
+    .title = { $reach ->
+        [year] Tu mejor día en un año fue el { $day }
+       *[ever] Tu mejor día hasta ahora fue el { $day }
+    }
     .body = Vendiste { $sales } { $day_on }, { $orders_n ->
         [one] en { $orders } pedido
        *[other] en { $orders } pedidos

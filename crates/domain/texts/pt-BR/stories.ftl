@@ -24,6 +24,8 @@ insight-story =
             [down] Gasto com anúncios muito abaixo do normal { $day_on }
            *[up] Gasto com anúncios muito acima do normal { $day_on }
         }
+        [paid_campaign] Mais anúncios e muito mais vendas que o normal { $day_on }
+        [paid_ads] Mais anúncios e muito mais vendas que o normal { $day_on }
         [price] { $direction ->
             [down] Preços muito abaixo do normal { $day_on }
            *[up] Preços muito acima do normal { $day_on }
@@ -44,6 +46,10 @@ insight-story =
             [down] Ficaram visitas sem contar { $day_on }
            *[up] Foram contadas visitas a mais { $day_on }
         }
+        [refunded_product] { $direction ->
+            [down] Reembolsos de { $part } muito abaixo do normal { $day_on }
+           *[up] Reembolsos de { $part } muito acima do normal { $day_on }
+        }
         [refund] { $direction ->
             [down] Reembolsos muito abaixo do normal { $day_on }
            *[up] Reembolsos muito acima do normal { $day_on }
@@ -51,6 +57,10 @@ insight-story =
         [cost] { $direction ->
             [down] Cada unidade custou muito menos que o normal { $day_on }
            *[up] Cada unidade custou muito mais que o normal { $day_on }
+        }
+        [expense] { $direction ->
+            [down] Despesas muito abaixo do normal { $day_on }
+           *[up] Despesas muito acima do normal { $day_on }
         }
        *[sales] { $direction ->
             [down] Vendas muito abaixo do normal { $day_on }
@@ -85,6 +95,8 @@ insight-story =
             [0] Você não gastou nada com anúncios { $day_on }; o normal seria cerca de { $expected }.
            *[other] Você gastou { $observed } com anúncios { $day_on }; o normal seria cerca de { $expected }.
         }
+        [paid_campaign] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Também se gastou mais que o normal com a campanha { $part }.
+        [paid_ads] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Também se gastou mais que o normal com anúncios.
         [price] A unidade média foi vendida a { $observed } { $day_on }; o normal seria cerca de { $expected }.
         [bulk_order] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Poucos pedidos foram muito maiores que os demais.
         [traffic] { $observed_n ->
@@ -102,11 +114,19 @@ insight-story =
             [one] { $observed } visita foi contada { $day_on }; o normal seria cerca de { $expected }.
            *[other] { $observed } visitas foram contadas { $day_on }; o normal seria cerca de { $expected }.
         }
+        [refunded_product] { $observed_n ->
+            [0] Você não reembolsou nada de { $part } { $day_on }; o normal seria cerca de { $expected }.
+           *[other] Você reembolsou { $observed } de { $part } { $day_on }; o normal seria cerca de { $expected }.
+        }
         [refund] { $observed_n ->
             [0] Você não reembolsou nada { $day_on }; o normal seria cerca de { $expected }.
            *[other] Você reembolsou { $observed } { $day_on }; o normal seria cerca de { $expected }.
         }
         [cost] Mercadoria, taxas e frete somaram { $observed } por unidade { $day_on }; o normal seria cerca de { $expected }.
+        [expense] { $observed_n ->
+            [0] Nenhuma outra despesa foi lançada para { $day }; o normal seria cerca de { $expected }.
+           *[other] As outras despesas de { $day } somaram { $observed }; o normal seria cerca de { $expected }.
+        }
        *[sales] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Os dados não mostram o motivo.
     }{ $normal ->
         [others] {" "}Todo o resto junto esteve no nível normal.
@@ -133,16 +153,27 @@ insight-story =
         }
         [check_shop] Verifique se a loja está aberta e recebe pedidos.
         [check_prices] Verifique os últimos preços que foram alterados.
-        [check_refunds] Veja quais produtos foram reembolsados e o que os compradores escreveram.
+        [check_refunds] { $what ->
+            [refunded_product] Veja o que os compradores de { $part } escreveram, a descrição e a última entrega.
+           *[other] Veja quais produtos foram reembolsados e o que os compradores escreveram.
+        }
         [check_tracking] Verifique o código que conta as visitas, em cada página da loja.
         [check_traffic_sources] Verifique de onde vêm as visitas: anúncios, buscas e e-mails.
         [pause_campaign] { $what ->
             [campaign] Pause a campanha { $part } ou reduza o orçamento até que ela renda.
+            [paid_campaign] Pause a campanha { $part } ou reduza o orçamento até que ela renda.
            *[other] Procure a campanha que gasta mais e pause-a ou reduza o orçamento.
+        }
+        [keep_campaign] { $what ->
+            [paid_campaign] Mantenha a campanha { $part } e aumente o orçamento aos poucos enquanto ela render.
+           *[other] Procure a campanha que trouxe as vendas e aumente o orçamento aos poucos enquanto ela render.
         }
         [reorder] Reponha { $part } hoje ou tire-o da loja até que volte.
         [serve_bulk_buyer] Veja os maiores pedidos, verifique o estoque para eles e mantenha contato com os compradores.
         [compare_costs] Compare os custos de mercadoria, taxas e frete com os dos dias anteriores.
+        [check_expenses] Verifique as despesas de { $day }: pode haver alguma repetida ou que seja também de outros dias.
+        [check_product] Verifique a página, o preço e o estoque de { $part }.
+        [keep_in_stock] Verifique se o estoque de { $part } basta e mostre-o em mais lugares.
         [repeat_it] Procure o que foi diferente { $day_on } e repita.
        *[look_at_the_day] Verifique o que foi diferente { $day_on }: a loja, os preços, o estoque e os anúncios.
     }
@@ -167,7 +198,10 @@ insight-weekly-digest =
     .impact = { $profit } de lucro na semana
 
 insight-record-day =
-    .title = Seu melhor dia até agora foi { $day }
+    .title = { $reach ->
+        [year] Seu melhor dia em um ano foi { $day }
+       *[ever] Seu melhor dia até agora foi { $day }
+    }
     .body = Você vendeu { $sales } { $day_on }, { $orders_n ->
         [one] em { $orders } pedido
        *[other] em { $orders } pedidos

@@ -185,14 +185,14 @@ fn outcome(outcome: &Outcome) -> (&'static str, String) {
         Outcome::Skipped => ("skipped", "(being run elsewhere)".to_owned()),
         Outcome::Superseded => ("superseded", "(claimed elsewhere)".to_owned()),
         Outcome::Interrupted => ("interrupted", "(the process was stopped)".to_owned()),
-        Outcome::Failed { error } => ("failed", error.clone()),
+        Outcome::Failed { error, .. } => ("failed", error.clone()),
     }
 }
 
 fn report_json(report: &Report) -> Value {
     let Report { account, job, as_of, outcome: ended, milliseconds } = report;
     let rows = if let Outcome::Done { rows } = ended { Some(*rows) } else { None };
-    let error = if let Outcome::Failed { error } = ended { Some(error.as_str()) } else { None };
+    let error = if let Outcome::Failed { error, .. } = ended { Some(error.as_str()) } else { None };
     json!({
         "account_id": account,
         "job": job,

@@ -144,7 +144,8 @@ impl From<DayRow> for DayTotals {
 }
 
 statement!(
-    /// Breakdowns and, as one more of them, the products that sold best in a range or on one of some days.
+    /// Breakdowns and, as one more of them, the products that sold best in a range, or of which most was sold or refunded on one
+    /// of some days.
     Parts<'a>(
         account: i64 => BigInt,
         first: Date => SqlDate,
@@ -158,11 +159,15 @@ statement!(
         SELECT of_day.product_id FROM unnest($4) AS looked_at(day) CROSS JOIN LATERAL (
             SELECT product_id FROM product_days WHERE account_id = $1 AND day = looked_at.day
             ORDER BY revenue DESC, product_id LIMIT 3) of_day
+        UNION
+        SELECT of_day.product_id FROM unnest($4) AS looked_at(day) CROSS JOIN LATERAL (
+            SELECT product_id FROM product_days WHERE account_id = $1 AND day = looked_at.day AND refunded > 0
+            ORDER BY refunded DESC, product_id LIMIT 3) of_day
     )
-    SELECT day, dimension, value, gross_revenue, orders, units, ad_spend, visitors
+    SELECT day, dimension, value, gross_revenue, 0 AS refunds, orders, units, ad_spend, visitors
     FROM daily_breakdowns WHERE account_id = $1 AND day BETWEEN $2 AND $3
     UNION ALL
-    SELECT sold.day, 'product', product.sku, sold.revenue, 0::bigint, sold.units, 0, 0::bigint
+    SELECT sold.day, 'product', product.sku, sold.revenue, sold.refunded, 0::bigint, sold.units, 0, 0::bigint
     FROM best JOIN product_days sold ON sold.account_id = $1 AND sold.product_id = best.product_id
     JOIN products product ON product.account_id = $1 AND product.id = best.product_id
     WHERE sold.day BETWEEN $2 AND $3
@@ -175,6 +180,7 @@ row!(
         dimension: String => Text,
         value: String => Text,
         gross_revenue: Decimal => Numeric,
+        refunds: Decimal => Numeric,
         orders: i64 => BigInt,
         units: i64 => BigInt,
         ad_spend: Decimal => Numeric,
@@ -185,9 +191,9 @@ row!(
 impl TryFrom<PartRow> for PartTotals {
     type Error = StoreError;
     fn try_from(row: PartRow) -> Result<Self, StoreError> {
-        let PartRow { day, dimension, value, gross_revenue, orders, units, ad_spend, visitors } = row;
+        let PartRow { day, dimension, value, gross_revenue, refunds, orders, units, ad_spend, visitors } = row;
         let dimension = parse(&dimension, "dimension")?;
-        Ok(Self { day, dimension, value, gross_revenue, orders, units, ad_spend, visitors })
+        Ok(Self { day, dimension, value, gross_revenue, refunds, orders, units, ad_spend, visitors })
     }
 }
 

@@ -25,18 +25,19 @@ use crate::{
 type Instant = Nullable<Timestamptz>;
 
 statement!(
-    /// The snapshots of some days, and how fresh they are.
+    /// The snapshots of some days, and with the last of the days how fresh all of them are: said in each row it would be a
+    /// fifth of what is sent.
     Range(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> SnapshotRow = concat!("
     SELECT snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate, fees_estimate, shipping_estimate,
         extra_expenses, purchase_count,
         goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders,
-        returned_units, returned_cogs, returned_fees, computed_at,
+        returned_units, returned_cogs, returned_fees,
         snapshot_date = ANY (ARRAY(SELECT day FROM ad_days WHERE account_id = $1 AND fx IS NULL)) AS lacks_rates,
-        ", newest!(job, "profit_snapshots"), " AS as_of,
-        ", newest!(orders.placed_at), " AS newest_order,
-        ", newest!(refunds.refunded_at), " AS newest_refund,
-        ", newest!(ad_spend.day), " AS newest_spend,
-        ", newest!(expenses.day), " AS newest_expense
+        CASE snapshot_date WHEN $3 THEN ", newest!(job, "profit_snapshots"), " END AS as_of,
+        CASE snapshot_date WHEN $3 THEN ", newest!(orders.placed_at), " END AS newest_order,
+        CASE snapshot_date WHEN $3 THEN ", newest!(refunds.refunded_at), " END AS newest_refund,
+        CASE snapshot_date WHEN $3 THEN ", newest!(ad_spend.day), " END AS newest_spend,
+        CASE snapshot_date WHEN $3 THEN ", newest!(expenses.day), " END AS newest_expense
     FROM profit_snapshots WHERE account_id = $1 AND snapshot_date BETWEEN $2 AND $3 ORDER BY snapshot_date DESC")
 );
 
@@ -58,9 +59,8 @@ row!(
         returned_units: i64 => BigInt,
         returned_cogs: Amount => Numeric,
         returned_fees: Amount => Numeric,
-        computed_at: OffsetDateTime => Timestamptz,
         lacks_rates: bool => Bool,
-        /// When the snapshots were computed, and the newest of each source; the same in every row.
+        /// When the snapshots were computed, and the newest of each source: of the last day alone.
         as_of: Option<OffsetDateTime> => Instant,
         newest_order: Option<OffsetDateTime> => Instant,
         newest_refund: Option<OffsetDateTime> => Instant,
@@ -88,7 +88,6 @@ impl From<SnapshotRow> for Snapshot {
             returned_units,
             returned_cogs,
             returned_fees,
-            computed_at,
             lacks_rates,
             as_of: _,
             newest_order: _,
@@ -118,7 +117,6 @@ impl From<SnapshotRow> for Snapshot {
                 returned_fees: returned_fees.into(),
             },
             lacks_rates,
-            computed_at,
         }
     }
 }
@@ -128,13 +126,16 @@ impl ProfitStore for Store {
     async fn range(&self, account: AccountId, range: DayRange) -> Result<Dated<Vec<Snapshot>>, StoreError> {
         let (freshness, rows) = self
             .read_pipelined(account, async |connection| {
-                let range = Range { account: account.0, first: range.first, last: range.last };
-                let rows: Vec<SnapshotRow> = range.load(connection).await?;
-                let freshness = match rows.as_slice() {
-                    [row, ..] => freshness_of(row),
-                    [] => freshness::of(connection, account, JobName::ProfitSnapshots).await?,
-                };
-                Ok((freshness, rows))
+                let days = || Range { account: account.0, first: range.first, last: range.last };
+                let rows: Vec<SnapshotRow> = days().load(connection).await?;
+                if let [row, ..] = rows.as_slice()
+                    && row.snapshot_date == range.last
+                {
+                    return Ok((freshness_of(row), rows));
+                }
+                // Freshness is read first: what is read after it is as fresh, or fresher.
+                let freshness = freshness::of(connection, account, JobName::ProfitSnapshots).await?;
+                Ok((freshness, days().load(connection).await?))
             })
             .await?;
         Ok(Dated { found: rows.into_iter().map(Snapshot::from).collect(), freshness })

@@ -129,7 +129,7 @@ mod tests {
     fn the_cause_is_kept() {
         let error = store_error(failed(DatabaseErrorKind::Unknown, "relation \"orders\" does not exist"));
         assert!(matches!(error, StoreError::Internal(_)), "{error:?}");
-        assert_eq!(Chain(&error).to_string(), "unexpected database error: relation \"orders\" does not exist");
+        assert_eq!(Chain(&error).to_string(), "unexpected error: relation \"orders\" does not exist");
         let lost = store_error(Error::BrokenTransactionManager);
         assert!(matches!(lost, StoreError::Unavailable(_)), "{lost:?}");
     }

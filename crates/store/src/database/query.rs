@@ -79,9 +79,12 @@ where
 /// The answer to a query.
 type Rows<'c, R> = BoxFuture<'c, QueryResult<BoxStream<'static, QueryResult<R>>>>;
 
+/// Room for rows at first: a page of the default size fits.
+const TYPICAL_ROWS: usize = 32;
+
 async fn all<R: Row<'static, Pg>, U: FromSqlRow<ST, Pg>, ST>(rows: Rows<'_, R>) -> QueryResult<Vec<U>> {
     let mut rows = rows.await?;
-    let mut all = Vec::new();
+    let mut all = Vec::with_capacity(TYPICAL_ROWS);
     while let Some(row) = rows.next().await {
         all.push(read(row)?);
     }

@@ -176,6 +176,31 @@ macro_rules! session_statement {
     };
 }
 
+/// Declares statements that run one after the other on a connection of tokio-postgres, with the same parameter and without an
+/// answer.
+macro_rules! session_statements {
+    ($(#[$meta:meta])* $name:ident($parameter:ident: $parameter_type:ident) = [$($text:expr),+ $(,)?]) => {
+        $(#[$meta])*
+        const $name: &[&str] = &[$($text),+];
+
+        #[cfg(test)]
+        #[allow(non_snake_case)]
+        mod $name {
+            use super::*;
+
+            #[tokio::test]
+            async fn are_as_declared() {
+                use $crate::database::statement::check;
+
+                let parameters = [(stringify!($parameter), check::oid::<diesel::sql_types::$parameter_type>())];
+                for text in $name {
+                    check::check_inferred("", text, &parameters, &[]).await;
+                }
+            }
+        }
+    };
+}
+
 /// A condition with one parameter, in the filter of a query. With it, unlike with `diesel::dsl::sql`, the connection keeps the
 /// prepared form.
 pub(crate) struct Condition {

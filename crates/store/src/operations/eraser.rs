@@ -48,15 +48,17 @@ session_statement!(
     SELECT kind, amount, created_at, $2 FROM credit_transactions WHERE account_id = $1"
 );
 
-/// What ends with the user, in this order: it ends in one transaction, with the accounts.
-const OF_USER: [&str; 6] = [
-    "DELETE FROM accounts WHERE user_id = $1 AND copy_of IS NOT NULL",
-    "DELETE FROM accounts WHERE user_id = $1",
-    "DELETE FROM sessions WHERE user_id = $1",
-    "DELETE FROM links WHERE user_id = $1",
-    "DELETE FROM mails WHERE facts->>'user' = $1",
-    "DELETE FROM erasures WHERE user_id = $1",
-];
+session_statements!(
+    /// What ends with the user, in this order: it ends in one transaction, with the accounts.
+    OF_USER(user: Text) = [
+        "DELETE FROM accounts WHERE user_id = $1 AND copy_of IS NOT NULL",
+        "DELETE FROM accounts WHERE user_id = $1",
+        "DELETE FROM sessions WHERE user_id = $1",
+        "DELETE FROM links WHERE user_id = $1",
+        "DELETE FROM mails WHERE facts->>'user' = $1",
+        "DELETE FROM erasures WHERE user_id = $1",
+    ]
+);
 
 session_statement!(
     after [""] =>
@@ -64,16 +66,24 @@ session_statement!(
     LEAVE(user: Text) -> (person_id: BigInt) = "DELETE FROM memberships WHERE user_id = $1 RETURNING person_id"
 );
 
-/// What ends with a person who belongs to nobody, in this order.
-const OF_PERSON: [&str; 7] = [
-    "DELETE FROM sessions WHERE person_id = $1",
-    "DELETE FROM links WHERE person_id = $1",
-    "DELETE FROM devices WHERE person_id = $1",
-    "DELETE FROM challenges WHERE person_id = $1",
-    "DELETE FROM recovery_codes WHERE person_id = $1",
-    "DELETE FROM second_factors WHERE person_id = $1",
-    "DELETE FROM people WHERE id = $1",
-];
+session_statements!(
+    /// What ends with a person who belongs to nobody, in this order.
+    OF_PERSON(person: BigInt) = [
+        "DELETE FROM sessions WHERE person_id = $1",
+        "DELETE FROM links WHERE person_id = $1",
+        "DELETE FROM devices WHERE person_id = $1",
+        "DELETE FROM challenges WHERE person_id = $1",
+        "DELETE FROM recovery_codes WHERE person_id = $1",
+        "DELETE FROM second_factors WHERE person_id = $1",
+        "DELETE FROM people WHERE id = $1",
+    ]
+);
+
+session_statement!(
+    after [""] =>
+    /// The user, once nobody is a member any more.
+    USER(user: Text) -> () = "DELETE FROM users WHERE id = $1"
+);
 
 session_statement!(
     after [""] =>
@@ -147,7 +157,7 @@ async fn end(client: &mut Client, user: &str) -> Result<u64, tokio_postgres::Err
     let transaction = client.transaction().await?;
     let mut rows = 0;
     for statement in OF_USER {
-        rows += transaction.execute(statement, &[&user]).await?;
+        rows += transaction.execute(*statement, &[&user]).await?;
     }
     for person in transaction.query(LEAVE, &[&user]).await? {
         let person: i64 = person.get(0);
@@ -155,10 +165,10 @@ async fn end(client: &mut Client, user: &str) -> Result<u64, tokio_postgres::Err
             continue;
         }
         for statement in OF_PERSON {
-            rows += transaction.execute(statement, &[&person]).await?;
+            rows += transaction.execute(*statement, &[&person]).await?;
         }
     }
-    rows += transaction.execute("DELETE FROM users WHERE id = $1", &[&user]).await?;
+    rows += transaction.execute(USER, &[&user]).await?;
     transaction.commit().await?;
     Ok(rows)
 }

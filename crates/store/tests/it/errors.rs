@@ -91,7 +91,7 @@ async fn what_the_program_asks_wrongly_is_a_defect_with_its_cause() {
     sql.batch_execute("ALTER TABLE accounts RENAME TO mislaid").await.unwrap();
     let error = AccountStore::list(&db.store().unwrap()).await.unwrap_err();
     assert!(matches!(error, StoreError::Internal(_)), "{}", Chain(&error));
-    assert_eq!(Chain(&error).to_string(), "unexpected database error: relation \"accounts\" does not exist");
+    assert_eq!(Chain(&error).to_string(), "unexpected error: relation \"accounts\" does not exist");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use domain::{
     },
     jobs::{JobName, JobStore, WriteOutcome},
     language::Language,
-    metric_days::{Expected, JudgedDay, MetricDay, MetricDayStore},
+    metric_days::{Expected, JudgedDay, MetricDay, MetricDayStore, Observed},
     metrics::Metric,
     page::PageRequest,
     profit::DayRange,
@@ -260,7 +260,8 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
         MetricDay { metric, day, observed, expected }
     };
     let oldest = date!(2025 - 03 - 02);
-    assert_eq!(db.store.first_day(account).await.unwrap(), None);
+    let older = DayRange { first: oldest, last: last.previous_day().unwrap() };
+    assert_eq!(db.store.observed(account, older).await.unwrap(), Observed::new());
     let days = vec![
         of(Metric::GrossRevenue, oldest, Some(1000.0)),
         of(Metric::Orders, oldest, Some(50.0)),
@@ -271,7 +272,8 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
     let found = Detected { findings, stories: vec![], days };
     assert_eq!(keep(&db, account, SCORED, found.clone()).await, WriteOutcome::Rows(6));
     assert_eq!(keep(&db, account, SCORED, found).await, WriteOutcome::Rows(0), "what is the same is not written again");
-    assert_eq!(db.store.first_day(account).await.unwrap(), Some(oldest));
+    let kept = [((Metric::GrossRevenue, oldest), Some(1000.0)), ((Metric::Orders, oldest), Some(50.0))];
+    assert_eq!(db.store.observed(account, older).await.unwrap(), Observed::from(kept));
 
     let range = DayRange { first: oldest, last };
     let listed = async |account: AccountId, metric: Metric| db.store.range(account, metric, range).await.unwrap().found;
@@ -406,4 +408,31 @@ async fn facts_are_the_accounts_own_and_the_newest() {
     assert_eq!(stored.waiting, Some(waited));
     assert_eq!(db.store.stored(other, news, NOW).await.unwrap().waiting, None);
     assert_eq!(db.store.stored(other, news, NOW).await.unwrap().stories, []);
+}
+
+#[tokio::test]
+async fn what_sells_at_a_loss_is_not_missed_when_its_stock_is_gone() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    for (sku, contribution) in [("gain", "2.5"), ("loss", "-0.5"), ("unknown", "null")] {
+        let product = shop::product(&db.sql, account, sku, None).await;
+        let text = "WITH sold AS (
+                INSERT INTO product_days (account_id, product_id, day, units, revenue)
+                VALUES ($1, $2, '2026-02-20', 3, 30)),
+            stock AS (INSERT INTO stock_levels VALUES ($1, $2, '2026-02-27', 0)),
+            item AS (
+                INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
+                    units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, computed_at)
+                VALUES ($1, $2, $3, $3, 0, 3, 0, 0, 0, 'stable', 'critical', now()) RETURNING id)
+            INSERT INTO reorder_suggestions (account_id, inventory_item_id, sku, qty_suggested, reason, confidence,
+                forecast_days, basis, computed_at)
+            SELECT $1, id, $3, 5, 'r', 0.9, 21, jsonb_build_object('unit_contribution', $4::text::float8), now() FROM item";
+        let contribution = Some(contribution).filter(|known| *known != "null");
+        db.sql.execute(text, &[&account.0, &product, &sku, &contribution]).await.unwrap();
+    }
+    let outs = db.store.stock_outs(account, SCORED).await.unwrap();
+    assert_eq!(outs.iter().map(|out| out.sku.as_str()).collect::<Vec<_>>(), ["gain", "unknown"]);
+    let critical = db.store.stored(account, SCORED, NOW).await.unwrap().critical;
+    let critical: Vec<_> = critical.iter().map(|item| (item.sku.as_str(), item.sells_at_a_loss)).collect();
+    assert_eq!(critical, [("gain", false), ("loss", true), ("unknown", false)]);
 }

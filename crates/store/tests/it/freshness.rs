@@ -46,21 +46,27 @@ async fn a_job_and_its_sources_and_no_others_are_told() {
     let account = shop::account(&db.sql, "UTC").await;
     seed(&db, account, JobName::ProfitSnapshots).await;
     let range = DayRange { first: date!(2026 - 03 - 01), last: date!(2026 - 03 - 02) };
-    let profit = db.store.range(account, range).await.unwrap().freshness;
     let orders = Some(Newest::At(datetime!(2026-03-01 20:15 UTC)));
-    assert_eq!(
-        profit,
-        Freshness {
-            job: JobName::ProfitSnapshots,
-            as_of: Some(ENDED),
-            sources: vec![
-                (Source::Orders, orders),
-                (Source::Refunds, None),
-                (Source::AdSpend, Some(Newest::Day(date!(2026 - 02 - 28)))),
-                (Source::Expenses, None),
-            ],
-        }
-    );
+    let expected = Freshness {
+        job: JobName::ProfitSnapshots,
+        as_of: Some(ENDED),
+        sources: vec![
+            (Source::Orders, orders),
+            (Source::Refunds, None),
+            (Source::AdSpend, Some(Newest::Day(date!(2026 - 02 - 28)))),
+            (Source::Expenses, None),
+        ],
+    };
+    // Whether no day has a snapshot, only an earlier one, or the last one too.
+    for day in [None, Some(range.first), Some(range.last)] {
+        let snapshot = "INSERT INTO profit_snapshots (account_id, snapshot_date, gross_revenue, refunds, ad_spend,
+                cogs_estimate, fees_estimate, shipping_estimate, extra_expenses, purchase_count, computed_at)
+            SELECT $1, day, 1, 0, 0, 0, 0, 0, 0, 1, now() FROM (SELECT $2::date) AS one (day) WHERE day IS NOT NULL";
+        db.sql.execute(snapshot, &[&account.0, &day]).await.unwrap();
+        let profit = db.store.range(account, range).await.unwrap();
+        assert_eq!(profit.freshness, expected, "{day:?}");
+        assert_eq!(profit.found.first().map(|snapshot| snapshot.date), day);
+    }
     let inventory = InventoryStore::list(&*db.store, account, None, PAGE).await.unwrap().freshness;
     let stock = Some(Newest::Day(date!(2026 - 02 - 26)));
     assert_eq!(

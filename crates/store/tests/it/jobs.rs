@@ -180,8 +180,11 @@ async fn only_snapshots_that_differ_are_written() {
     let written = db.store.replace(&run, vec![(second, full, basis), day(third, 6)], LATER).await.unwrap();
     assert_eq!(written, WriteOutcome::Rows(2), "one removed, one added");
     let kept = db.store.range(account, DayRange { first, last: third }).await.unwrap().found;
-    let kept: Vec<_> = kept.iter().map(|day| (day.date, day.components, day.basis, day.computed_at)).collect();
-    assert_eq!(kept, [(third, revenue(6), Basis::default(), LATER), (second, full, basis, NOW)]);
+    let kept: Vec<_> = kept.iter().map(|day| (day.date, day.components, day.basis)).collect();
+    assert_eq!(kept, [(third, revenue(6), Basis::default()), (second, full, basis)]);
+    let unchanged = "SELECT count(*) FROM profit_snapshots WHERE account_id = $1 AND computed_at = $2";
+    let row = db.sql.query_one(unchanged, &[&account.0, &NOW]).await.unwrap();
+    assert_eq!(row.get::<_, i64>(0), 1, "the second day was not written again");
 }
 
 #[tokio::test]

@@ -124,11 +124,15 @@ async fn a_day_is_summed_up_by_the_printed_definitions() {
             "(platform,tiendanube,50,1,1,0)",
         ]
     );
-    let sold =
-        shop::rows(sql, account, "product_id, units, largest_line, cancelled_units, revenue::float", "product_days")
-            .await;
+    let sold = shop::rows(
+        sql,
+        account,
+        "product_id, units, largest_line, cancelled_units, revenue::float, refunded::float",
+        "product_days",
+    )
+    .await;
     let expected =
-        [format!("({known},10,10,2,60)"), format!("({like_known},4,4,0,20)"), format!("({unlike},3,2,0,70)")];
+        [format!("({known},10,10,2,60,12)"), format!("({like_known},4,4,0,20,0)"), format!("({unlike},3,2,0,70,0)")];
     assert_eq!(sold, expected);
 }
 
@@ -433,6 +437,14 @@ async fn the_products_that_sold_best_at_large_or_on_a_day_looked_at_are_parts_to
     let with_day = of_products(vec![at.date()]).await;
     let rare: Vec<_> = with_day.iter().filter(|part| part.value == "P29").map(|part| (part.day, part.units)).collect();
     assert_eq!(rare, [(at.date(), 2)]);
+    // The last one was sold little and refunded most.
+    let later = at + time::Duration::DAY;
+    shop::refund(&db.sql, account, "R", None, later, (Some(products[29]), 3, "5"), later.date()).await;
+    roll_up(&db, account, "UTC").await;
+    let refunded = of_products(vec![later.date()]).await;
+    let refunded: Vec<_> =
+        refunded.iter().filter(|part| part.value == "P29").map(|part| (part.day, part.refunds)).collect();
+    assert_eq!(refunded, [(at.date(), dec!(0)), (later.date(), dec!(15))]);
 }
 
 /// What all days depend on changes all of them, and nothing else does.
@@ -536,7 +548,13 @@ async fn any_order_of_arrival_gives_the_same_rows() {
                 .await,
         );
         rows.extend(
-            shop::rows(&db.sql, account, "day, units, largest_line, cancelled_units, revenue", "product_days").await,
+            shop::rows(
+                &db.sql,
+                account,
+                "day, units, largest_line, cancelled_units, revenue, refunded",
+                "product_days",
+            )
+            .await,
         );
         let of_customers = "day, orders, gross, refunds, first_at, last_at";
         rows.extend(shop::rows(&db.sql, account, of_customers, "customer_days").await);

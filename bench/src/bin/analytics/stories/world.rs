@@ -191,7 +191,9 @@ impl Sums {
     fn part(self, day: Date, dimension: Dimension, value: String) -> PartTotals {
         let Self { gross, orders, units, ad_spend, visitors } = self;
         let (gross_revenue, ad_spend) = (money(gross), money(ad_spend));
-        PartTotals { day, dimension, value, gross_revenue, orders, units, ad_spend, visitors }
+        // The refunds of these shops say no product.
+        let refunds = Decimal::ZERO;
+        PartTotals { day, dimension, value, gross_revenue, refunds, orders, units, ad_spend, visitors }
     }
 }
 

@@ -6,7 +6,7 @@ use analytics::detector::{Baseline, DailySeries, HISTORY_DAYS};
 use domain::{
     anomalies::Finding,
     daily::{DayTotals, Dimension, PartTotals},
-    metrics::Metric,
+    metrics::{Metric, contribution::contribution_share},
     profit::DayRange,
     stories::{self, Band, Certainties, DayEvidence, Gauge, PartBand, StockOut, Story},
 };
@@ -72,7 +72,7 @@ impl Shop {
         for dimension in [Dimension::Platform, Dimension::Country, Dimension::Product, Dimension::Campaign] {
             let gauges: &[Gauge] = match dimension {
                 Dimension::Campaign => &[Gauge::AdSpend],
-                Dimension::Product => &[Gauge::GrossRevenue, Gauge::PricePerUnit],
+                Dimension::Product => &[Gauge::GrossRevenue, Gauge::PricePerUnit, Gauge::Refunds],
                 _ => &[Gauge::GrossRevenue, Gauge::Orders],
             };
             for (value, of_part) in largest(parts, dimension, &days, range.first) {
@@ -137,6 +137,7 @@ fn of(gauge: Gauge, part: &PartTotals) -> Option<f64> {
     match gauge {
         Gauge::GrossRevenue => money(part.gross_revenue),
         Gauge::Orders => Some(number(part.orders)),
+        Gauge::Refunds => money(part.refunds),
         Gauge::AdSpend => money(part.ad_spend),
         Gauge::PricePerUnit => ratio(money(part.gross_revenue), Some(number(part.units))),
         _ => None,
@@ -151,14 +152,10 @@ const fn nothing(gauge: Gauge) -> Option<f64> {
     }
 }
 
-/// What is left of revenue after goods, fees and shipping on the days before `first`; `None` where none is known.
+/// What is left of revenue on the days before `first`, as a rule.
 fn contribution(days: &[&DayTotals], first: Date) -> Option<f64> {
     let start = first.saturating_sub(Duration::days(CONTRIBUTION_DAYS));
-    let recent = days.iter().filter(|day| day.day >= start && day.day < first);
-    let (gross, costs) = recent.fold((Decimal::ZERO, Decimal::ZERO), |(gross, costs), day| {
-        (gross + day.gross_revenue, costs + day.cogs + day.fees + day.shipping)
-    });
-    ratio(money(gross - costs), money(gross)).filter(|_| costs > Decimal::ZERO)
+    contribution_share(days.iter().copied().filter(|day| day.day >= start && day.day < first))
 }
 
 /// The parts of a dimension that are largest on the days before `first` or on one from there on; none where there is only one.
@@ -175,7 +172,7 @@ fn largest<'a, 'b>(
     let of_dimension = parts.0.iter().filter(|((of, _), _)| *of == dimension);
     let mut sized: Vec<(Decimal, &str, &Days<'a>)> = of_dimension
         .map(|((_, value), of_part)| {
-            let size = |part: &PartTotals| part.gross_revenue + part.ad_spend;
+            let size = |part: &PartTotals| part.gross_revenue + part.refunds + part.ad_spend;
             let before: Decimal = of_part.range(start..first).map(|(_, part)| size(part)).sum();
             let since = of_part.range(first..=last).map(|(_, part)| size(part)).max().unwrap_or_default();
             ((before / history).max(since), *value, of_part)

@@ -5,20 +5,25 @@ use std::collections::BTreeSet;
 use analytics::detector::{Baseline, DailySeries, HISTORY_DAYS};
 use domain::{
     daily::DayTotals,
-    metric_days::{Expected, MetricDay},
+    metric_days::{Expected, MetricDay, Observed},
     metrics::Metric,
 };
 use time::Date;
 
 use super::{KEPT_DAYS, Shop, back};
 
-/// Every metric on the scored days, each day as the days before it let one expect; on all days that are kept where the days
-/// before the scored ones are not there yet. `known` are the days of the shop, without gaps.
-pub(super) fn days(known: &[DayTotals], shop: &Shop, kept_from: Option<Date>) -> Vec<MetricDay> {
+/// Every metric on the scored days, each day as the days before it let one expect; on all days that are to be kept where what is
+/// `kept` of the days before the scored ones is not there yet, or not what they are. `known` are the days of the shop, without
+/// gaps.
+pub(super) fn days(known: &[DayTotals], shop: &Shop, kept: &Observed) -> Vec<MetricDay> {
     let Some(first) = known.first().map(|day| day.day) else { return Vec::new() };
     let earliest = first.max(back(shop.scored.last, KEPT_DAYS - 1));
-    let is_complete = kept_from.is_some_and(|kept| kept <= earliest);
-    let from = if is_complete { shop.scored.first.max(earliest) } else { earliest };
+    let older: Observed = known
+        .iter()
+        .filter(|day| (earliest..shop.scored.first).contains(&day.day))
+        .flat_map(|day| Metric::ALL.iter().map(|metric| ((*metric, day.day), metric.measured(day))))
+        .collect();
+    let from = if older == *kept { shop.scored.first.max(earliest) } else { earliest };
     let mut found = Vec::new();
     for metric in Metric::ALL.iter().copied() {
         let values: Vec<Option<f64>> = known.iter().map(|day| metric.measured(day)).collect();

@@ -63,13 +63,16 @@ fn story(kind: Option<LeverKind>, part: Option<&str>) -> Story {
     let subject = match kind {
         Some(LeverKind::Refund) => Subject::Refunds,
         Some(LeverKind::Campaign) => Subject::Ads,
-        Some(LeverKind::Cost) => Subject::Costs,
+        Some(LeverKind::Cost | LeverKind::Expense) => Subject::Costs,
         Some(LeverKind::Tracking) => Subject::Tracking,
         _ => Subject::Sales,
     };
     let gauge = match kind {
         Some(LeverKind::Platform | LeverKind::Country | LeverKind::ClosedDay | LeverKind::Conversion) => Gauge::Orders,
         Some(LeverKind::Traffic | LeverKind::Tracking) => Gauge::Visitors,
+        Some(LeverKind::Price) => Gauge::PricePerUnit,
+        Some(LeverKind::Cost) => Gauge::CostPerUnit,
+        Some(LeverKind::Expense) => Gauge::ExtraExpenses,
         _ => subject.gauge(),
     };
     let day = date!(2026 - 02 - 20);
@@ -188,6 +191,18 @@ fn the_best_day_so_far_is_told_beside_the_best_before() {
 }
 
 #[test]
+fn a_best_day_is_the_best_of_the_days_that_are_looked_at() {
+    let title = |facts: &Facts| told(facts).into_iter().map(|told| told.title).find(|title| title.contains("best day"));
+    let mut shop = record(dec!(250));
+    assert_eq!(title(&shop).as_deref(), Some("Your best day so far was Friday 27 February"));
+    // A year is known, and what was before it is not.
+    let first = shop.days[0].day;
+    let year = (1..=265).rev().map(|at| DayTotals { day: first - Duration::days(at), ..shop.days[0] });
+    shop.days = year.chain(shop.days.iter().copied()).collect();
+    assert_eq!(title(&shop).as_deref(), Some("Your best day in a year was Friday 27 February"));
+}
+
+#[test]
 fn a_week_is_told_by_five_figures_its_stories_and_one_thing_to_do() {
     // The last day is a Friday: the week is the one before.
     let mut facts = of_stories([Story { peak: date!(2026 - 02 - 20), ..outage() }]);
@@ -273,10 +288,16 @@ fn dearer_ads_are_told_by_their_return_and_by_customer() {
 
 #[test]
 fn stock_that_is_gone_or_going_is_told_with_its_skus() {
-    let item =
-        |sku: &str, current_stock, units_sold_30d| CriticalItem { sku: sku.into(), current_stock, units_sold_30d };
+    let item = |sku: &str, current_stock, units_sold_30d| CriticalItem {
+        sku: sku.into(),
+        current_stock,
+        units_sold_30d,
+        sells_at_a_loss: false,
+    };
     let mut critical = vec![item("little", 0, 1), item("never", 0, 0), item("owed", -2, 9)];
     critical.extend((0..7).map(|at| item(&format!("S{at}"), 1, 0)));
+    // Nobody is told to buy more of what costs more than it brings.
+    critical.extend([0, 1].map(|stock| CriticalItem { sells_at_a_loss: true, ..item("loss", stock, 99) }));
     let found = told(&facts(Stored { critical, reorders: 3, ..Stored::default() }));
     assert_eq!(found[0].title, "2 products that sell are out of stock");
     assert_eq!(
@@ -324,6 +345,44 @@ fn every_stale_shop_is_a_situation_of_its_own() {
     assert_eq!(found, ["integrations:stale:shopify:a.example.com", "integrations:stale:shopify:b.example.com"]);
 }
 
+/// What is seen of a lever on a day, what is usual, and what that is worth in profit, in a shop of about 44 orders and 2,010 USD
+/// a day, of which two fifths are left.
+fn example(kind: Option<LeverKind>) -> (Band, Money) {
+    let (observed, expected, profit): (f64, f64, f64) = match kind {
+        Some(LeverKind::Platform | LeverKind::ClosedDay) => (0.0, 44.2, -804.0),
+        Some(LeverKind::Country | LeverKind::Conversion) => (12.0, 44.2, -586.0),
+        Some(LeverKind::Product) => (85.0, 410.0, -130.0),
+        Some(LeverKind::StockOut) => (0.0, 410.0, -164.0),
+        Some(LeverKind::Campaign) => (320.0, 80.0, -240.0),
+        Some(LeverKind::Price) => (4.55, 45.5, -1_810.0),
+        Some(LeverKind::BulkOrder) => (6_300.0, 2_010.0, 1_720.0),
+        Some(LeverKind::Traffic) => (510.0, 1_480.0, -527.0),
+        Some(LeverKind::Tracking) => (96.0, 1_480.0, 0.0),
+        Some(LeverKind::Refund) => (760.0, 55.0, -705.0),
+        Some(LeverKind::Cost) => (31.2, 24.9, -278.0),
+        Some(LeverKind::Expense) => (900.0, 30.0, -870.0),
+        None => (880.0, 2_010.0, -452.0),
+    };
+    let band = Band { observed, expected, low: expected * 0.7, high: expected * 1.3 };
+    let spread = profit.abs() * 0.15;
+    (band, Money { low: profit - spread, expected: profit, high: profit + spread, measure: Measure::Profit })
+}
+
+/// Sales that came with more spent on a campaign, or on ads.
+fn more_ads(campaign: Option<&str>, profit: f64) -> Story {
+    let day = Story { direction: Direction::Up, normal: None, ..story(Some(LeverKind::Campaign), campaign) };
+    Story {
+        subject: Subject::Sales,
+        seen: Seen {
+            gauge: Gauge::GrossRevenue,
+            part: None,
+            band: Band { observed: 3_100.0, expected: 2_010.0, low: 1_400.0, high: 2_600.0 },
+        },
+        money: Some(Money { low: profit - 80.0, expected: profit, high: profit + 80.0, measure: Measure::Profit }),
+        ..day
+    }
+}
+
 /// Every lever up and down, in every phase, with every kind of money and of what was normal.
 fn every_story() -> Vec<StoryFact> {
     let phases = [Phase::Open, Phase::Over { since: date!(2026 - 02 - 23) }, Phase::Usual, Phase::Open];
@@ -332,11 +391,13 @@ fn every_story() -> Vec<StoryFact> {
     let kinds = LeverKind::ALL.iter().copied().map(Some).chain([None]);
     for kind in kinds.flat_map(|kind| std::iter::repeat_n(kind, 4)) {
         let at = stories.len();
+        let is_cost =
+            matches!(kind, Some(LeverKind::Refund | LeverKind::Campaign | LeverKind::Cost | LeverKind::Expense));
         // Nothing is sold too much of when the shop is closed, and no bulk order makes a day a bad one.
         let is_up = match kind {
             Some(LeverKind::ClosedDay | LeverKind::StockOut) => false,
             Some(LeverKind::BulkOrder) => true,
-            _ => at % 2 == 1,
+            _ => (at % 2 == 1) != is_cost,
         };
         let part = match kind {
             Some(LeverKind::Platform) => Some("mercadolibre"),
@@ -344,6 +405,7 @@ fn every_story() -> Vec<StoryFact> {
             Some(LeverKind::Country) => Some("BR"),
             Some(LeverKind::Product | LeverKind::StockOut) if at % 4 == 0 => Some("MUG-BLUE"),
             Some(LeverKind::Campaign) if at % 4 == 0 => Some("meta/Summer"),
+            Some(LeverKind::Refund) if at % 4 < 2 => Some("MUG-BLUE"),
             Some(LeverKind::Product | LeverKind::StockOut | LeverKind::Campaign) => Some("S-7 % off"),
             _ => None,
         };
@@ -352,6 +414,7 @@ fn every_story() -> Vec<StoryFact> {
             _ if at % 4 > 0 => normal[(at / 4 + at) % 4],
             Some(LeverKind::Conversion) => Some(Normal::Visitors),
             Some(LeverKind::ClosedDay | LeverKind::Traffic) | None => None,
+            Some(LeverKind::Campaign | LeverKind::Refund) => Some(Normal::Orders),
             _ if part.is_some() => Some(Normal::Others),
             _ => Some(Normal::Orders),
         };
@@ -361,8 +424,21 @@ fn every_story() -> Vec<StoryFact> {
         }
         if is_up {
             (story.seen.band.observed, story.direction) = (94.5, Direction::Up);
+        }
+        if is_up != is_cost {
             story.money = story.money.map(|_| Money { low: 7.0, expected: 9.5, high: 14.2, measure: Measure::Revenue });
         }
+        let (band, money) = example(kind);
+        if at % 4 == 0 || is_cost && is_up {
+            story.seen.band = band;
+        }
+        if at % 4 == 0 || is_up == is_cost {
+            story.money = story.money.map(|_| money);
+        }
+        stories.push(StoryFact { id: StoryId(stories.len() as i64), story });
+    }
+    let ads = [(Some("meta/Summer"), 290.0), (None, -120.0), (None, 290.0), (Some("S-7 % off"), -120.0)];
+    for story in ads.map(|(campaign, profit)| more_ads(campaign, profit)) {
         stories.push(StoryFact { id: StoryId(stories.len() as i64), story });
     }
     stories
@@ -371,7 +447,12 @@ fn every_story() -> Vec<StoryFact> {
 /// Shops in which every rule has something to tell: of one and of several, up and down, with a cause and without.
 fn shops_with_everything() -> [Facts; 5] {
     let segment = |segment, customers, revenue| SegmentFact { segment, customers, revenue };
-    let item = |at: i64| CriticalItem { sku: format!("S-{at} 99 % off"), current_stock: at % 9, units_sold_30d: 3 };
+    let item = |at: i64| CriticalItem {
+        sku: format!("S-{at} 99 % off"),
+        current_stock: at % 9,
+        units_sold_30d: 3,
+        sells_at_a_loss: false,
+    };
     let shop = |many: i64, change: fn(&mut DayTotals)| Facts {
         days: days(change),
         stored: Stored {
@@ -432,7 +513,7 @@ fn the_texts_of_the_catalogue_pass_the_check_of_models_texts() {
         }
         // The stories, three of the periods, a stale shop; the stock, the customers and the comments of two shops; a record,
         // a story and their week; and a rise.
-        assert_eq!(told, 3 * (14 * 4 + 3 + 1) + 2 * 5 + 3 + 1);
+        assert_eq!(told, 3 * (15 * 4 + 4 + 3 + 1) + 2 * 5 + 3 + 1);
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }

@@ -10,7 +10,9 @@ use domain::{
     anomalies::{AnomalyWriter, Cause, Detected, Finding, Severity},
     events::{AnomalyDetected, AnomalySource, Event},
     jobs::{Claim, WriteOutcome},
+    metric_days::Observed,
     profit::DayRange,
+    reorder,
     stories::StockOut,
 };
 use serde_json::Value;
@@ -30,16 +32,18 @@ statement!(
         account: i64 => BigInt,
         first: Date => SqlDate,
         last: Date => SqlDate,
-    ) -> WithoutStockRow = "
+    ) -> WithoutStockRow = concat!("
     WITH best AS (
         SELECT product_id FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3
         GROUP BY product_id ORDER BY sum(revenue) DESC, product_id LIMIT 24)
-    SELECT p.sku, l.day AS first_day, coalesce(l.next_day - 1, $3) AS last_day
+    SELECT p.sku, l.day AS first_day, coalesce(l.next_day - 1, $3) AS last_day,
+        ", unit_contribution!(item.id), " AS unit_contribution
     FROM best JOIN products p ON p.account_id = $1 AND p.id = best.product_id
+    LEFT JOIN inventory_items item ON item.account_id = $1 AND item.product_id = p.id
     CROSS JOIN LATERAL (
         SELECT day, stock, lead(day) OVER (ORDER BY day) AS next_day FROM stock_levels
         WHERE account_id = $1 AND product_id = p.id AND day BETWEEN $2 AND $3) l
-    WHERE l.stock <= 0 ORDER BY p.sku, l.day"
+    WHERE l.stock <= 0 ORDER BY p.sku, l.day")
 );
 
 row!(
@@ -47,13 +51,17 @@ row!(
         sku: String => Text,
         first_day: Date => SqlDate,
         last_day: Date => SqlDate,
+        unit_contribution: Option<f64> => Nullable<Double>,
     }
 );
 
-/// One after the other as they are told, one where they follow each other.
+/// One after the other as they are told, one where they follow each other. What sells at a loss is not missed.
 fn joined(rows: Vec<WithoutStockRow>) -> Vec<StockOut> {
     let mut outs: Vec<StockOut> = Vec::new();
-    for WithoutStockRow { sku, first_day: first, last_day: last } in rows {
+    for WithoutStockRow { sku, first_day: first, last_day: last, unit_contribution } in rows {
+        if reorder::sells_at_a_loss(unit_contribution) {
+            continue;
+        }
         match outs.last_mut().filter(|out| out.sku == sku && out.span.last.next_day() == Some(first)) {
             Some(out) => out.span.last = last,
             None => outs.push(StockOut { sku, span: DayRange { first, last } }),
@@ -207,8 +215,8 @@ impl AnomalyWriter for Store {
         Ok(joined(rows))
     }
 
-    async fn first_day(&self, account: AccountId) -> Result<Option<Date>, StoreError> {
-        self.job_transaction(async |connection| metric_days::first(connection, account).await).await
+    async fn observed(&self, account: AccountId, range: DayRange) -> Result<Observed, StoreError> {
+        self.job_transaction(async |connection| metric_days::observed(connection, account, range).await).await?
     }
 }
 

@@ -6,14 +6,14 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId,
-    metric_days::{Expected, MetricDay},
+    AccountId, StoreError,
+    metric_days::{Expected, MetricDay, Observed},
     profit::DayRange,
 };
 use time::{Date, Duration};
 
 use super::changed;
-use crate::database::{query::RunQueryDsl, statement::Scalar};
+use crate::database::{error::parse, query::RunQueryDsl, statement::Scalar};
 
 /// Days that are kept, today left out: as many as can be asked for.
 const KEPT_DAYS: i64 = 365;
@@ -38,32 +38,38 @@ statement!(
 );
 
 statement!(
-    /// Removes what is too old, and of the days that were scored those that the shop no longer has.
+    /// Removes what is too old, and of the days that are kept anew those that the shop no longer has.
     Forget(
         account: i64 => BigInt,
         oldest: Date => SqlDate,
-        scored: Date => SqlDate,
+        first: Date => SqlDate,
         days: Vec<Date> => Array<SqlDate>,
     ) -> () = "
     DELETE FROM metric_days WHERE account_id = $1 AND (day < $2 OR (day >= $3 AND day <> ALL ($4)))"
 );
 
 statement!(
-    /// Every metric has the same days, so that the first day of one is that of all.
-    FirstDay(account: i64 => BigInt) -> FirstDayRow = "
-    SELECT min(day) AS day FROM metric_days WHERE account_id = $1 AND metric = 'orders'"
+    Kept(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> KeptRow = "
+    SELECT metric, day, observed FROM metric_days WHERE account_id = $1 AND day BETWEEN $2 AND $3"
 );
 
 row!(
-    struct FirstDayRow {
-        day: Option<Date> => Nullable<SqlDate>,
+    struct KeptRow {
+        metric: String => Text,
+        day: Date => SqlDate,
+        observed: Option<f64> => Nullable<Double>,
     }
 );
 
-pub(super) async fn first(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<Option<Date>> {
-    let row: FirstDayRow = FirstDay { account: account.0 }.get_result(connection).await?;
-    let FirstDayRow { day } = row;
-    Ok(day)
+pub(super) async fn observed(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    range: DayRange,
+) -> QueryResult<Result<Observed, StoreError>> {
+    let kept = Kept { account: account.0, first: range.first, last: range.last };
+    let rows: Vec<KeptRow> = kept.load(connection).await?;
+    let of = |KeptRow { metric, day, observed }| Ok(((parse(&metric, "metric")?, day), observed));
+    Ok(rows.into_iter().map(of).collect())
 }
 
 /// Keeps the days in the place of what was kept of them. Returns how many rows changed.
@@ -77,7 +83,8 @@ pub(super) async fn replace(
     dates.sort_unstable();
     dates.dedup();
     let oldest = scored.last.checked_sub(Duration::days(KEPT_DAYS - 1)).unwrap_or(Date::MIN);
-    let forget = Forget { account: account.0, oldest, scored: scored.first, days: dates };
+    let first = dates.iter().copied().min().map_or(scored.first, |first| first.min(scored.first));
+    let forget = Forget { account: account.0, oldest, first, days: dates };
     let forgotten = forget.execute(connection).await?;
     Ok(forgotten + changed(keep(account, kept).load(connection).await?))
 }

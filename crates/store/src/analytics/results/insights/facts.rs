@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Binary, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{BigInt, Binary, Double, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -13,7 +13,6 @@ use domain::{
         Text as KnownText, UNANSWERED_AFTER, Wording,
     },
     integrations::Integration,
-    inventory,
     profit::DayRange,
     reorder,
 };
@@ -31,21 +30,29 @@ use crate::{
         query::RunQueryDsl,
     },
     integrations::{self, IntegrationRow},
-    schema::{inventory_items, reorder_suggestions},
+    schema::reorder_suggestions,
 };
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = inventory_items, check_for_backend(diesel::pg::Pg))]
-struct CriticalRow {
-    sku: String,
-    current_stock: i64,
-    units_sold_30d: i64,
-}
+statement!(
+    Critical(account: i64 => BigInt) -> CriticalRow = concat!("
+    SELECT item.sku, item.current_stock, item.units_sold_30d, ", unit_contribution!(item.id), " AS unit_contribution
+    FROM inventory_items item WHERE item.account_id = $1 AND item.status = 'critical'
+    ORDER BY item.days_rank, item.sku")
+);
+
+row!(
+    struct CriticalRow {
+        sku: String => Text,
+        current_stock: i64 => BigInt,
+        units_sold_30d: i64 => BigInt,
+        unit_contribution: Option<f64> => Nullable<Double>,
+    }
+);
 
 impl From<CriticalRow> for CriticalItem {
     fn from(row: CriticalRow) -> Self {
-        let CriticalRow { sku, current_stock, units_sold_30d } = row;
-        Self { sku, current_stock, units_sold_30d }
+        let CriticalRow { sku, current_stock, units_sold_30d, unit_contribution } = row;
+        Self { sku, current_stock, units_sold_30d, sells_at_a_loss: reorder::sells_at_a_loss(unit_contribution) }
     }
 }
 
@@ -138,11 +145,6 @@ async fn read(
     news: DayRange,
     now: OffsetDateTime,
 ) -> QueryResult<Rows> {
-    let critical = inventory_items::table
-        .filter(inventory_items::account_id.eq(account.0))
-        .filter(inventory_items::status.eq(inventory::Status::Critical.as_str()))
-        .order((inventory_items::days_rank, inventory_items::sku))
-        .select(CriticalRow::as_select());
     let reorders = reorder_suggestions::table
         .filter(reorder_suggestions::account_id.eq(account.0))
         .filter(reorder_suggestions::status.eq(reorder::Status::Pending.as_str()))
@@ -150,7 +152,7 @@ async fn read(
     let waiting = Waiting { account: account.0, until: now - UNANSWERED_AFTER };
     Ok(Rows {
         stories: stories::recent(connection, account, news).await?,
-        critical: critical.load(connection).await?,
+        critical: Critical { account: account.0 }.load(connection).await?,
         reorders: reorders.get_result(connection).await?,
         segments: Segments { account: account.0 }.load(connection).await?,
         shops: integrations::all(connection, account).await?,
