@@ -60,7 +60,7 @@ impl Postman {
     pub async fn round(&self) -> Result<usize, StoreError> {
         let due = self.queue.lease(BATCH, (self.clock)()).await?;
         for mail in &due {
-            let span = tracing::error_span!("mail", mail = mail.id, attempt = mail.attempts);
+            let span = tracing::error_span!("mail", mail = %mail.id, attempt = mail.attempts);
             self.deliver(mail).instrument(span).await?;
         }
         Ok(due.len())

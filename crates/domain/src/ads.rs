@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use time::{Date, Duration, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, AdEntityId, StoreError,
     metrics::ratios::quotient,
     money::Currency,
     page::{Page, PageRequest},
@@ -153,7 +153,7 @@ pub struct Query {
     pub range: DayRange,
     pub platform: Option<AdPlatform>,
     /// A campaign's number.
-    pub campaign: Option<i64>,
+    pub campaign: Option<AdEntityId>,
     pub status: Option<Status>,
     pub level: Level,
     pub group: Group,

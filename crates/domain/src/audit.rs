@@ -245,7 +245,6 @@ pub struct Noted {
     pub after: Option<Value>,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AuditLog: Send + Sync {
     /// Notes what changes nothing else.

@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, AdEntityId, CreativeId, StoreError,
     ads::{AdListError, AdPlatform, Format, Sums},
     freshness::Freshness,
     jobs::{Claim, WriteOutcome},
@@ -90,13 +90,13 @@ pub struct Creative {
     pub id: i64,
     pub key: String,
     pub platform: AdPlatform,
-    pub campaign_id: i64,
+    pub campaign_id: AdEntityId,
     pub campaign: String,
     pub format: Format,
     pub headline: Option<String>,
     pub body: Option<String>,
     /// That show it in the window.
-    pub ad_ids: Vec<i64>,
+    pub ad_ids: Vec<AdEntityId>,
     pub sums: Sums,
     /// Views of a video's first three seconds, and the impressions of the days that tell them.
     pub video_3s: Option<i64>,
@@ -129,7 +129,7 @@ pub struct Query {
     pub platform: Option<AdPlatform>,
     pub status: Option<Status>,
     pub winner: Option<bool>,
-    pub campaign: Option<i64>,
+    pub campaign: Option<AdEntityId>,
 }
 
 /// Creatives, as they are read.
@@ -149,9 +149,9 @@ pub trait CreativeStore: Send + Sync {
 /// What a creative did in an ad set on a day. What the source does not tell is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreativeDay {
-    pub campaign_id: i64,
-    pub creative_id: i64,
-    pub ad_set_id: i64,
+    pub campaign_id: AdEntityId,
+    pub creative_id: CreativeId,
+    pub ad_set_id: AdEntityId,
     pub day: Date,
     pub spend: Option<Decimal>,
     pub impressions: Option<i64>,
@@ -165,8 +165,8 @@ pub struct CreativeDay {
 pub struct Record {
     /// By campaign.
     pub days: Vec<CreativeDay>,
-    /// Creatives that have won in a campaign: (campaign, creative).
-    pub won: Vec<(i64, i64)>,
+    /// Creatives that have won in a campaign.
+    pub won: Vec<(AdEntityId, CreativeId)>,
     /// The squared coefficient of variation of what the account's orders are worth; none without orders.
     pub order_spread: Option<f64>,
 }
@@ -180,8 +180,8 @@ pub trait CreativeSource: Send + Sync {
 /// What the job found of a creative in a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    pub campaign_id: i64,
-    pub creative_id: i64,
+    pub campaign_id: AdEntityId,
+    pub creative_id: CreativeId,
     pub first_seen: Date,
     pub last_seen: Date,
     pub verdict: Verdict,

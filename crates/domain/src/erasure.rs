@@ -31,7 +31,6 @@ pub fn is_meant(name: &str, written: &str) -> bool {
     name.trim() == written.trim()
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ErasureStore: Send + Sync {
     /// Has the user erased, revokes the keys of both accounts and ends the sessions of all members, their present one
@@ -46,7 +45,6 @@ pub trait ErasureStore: Send + Sync {
 }
 
 /// Removes what is due, table by table: killed anywhere, it goes on where it was.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Eraser: Send + Sync {
     /// Removes everything of the user. Returns how many rows there were.

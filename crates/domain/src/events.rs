@@ -139,7 +139,6 @@ impl EventKind {
 }
 
 /// Takes events that no other change of the database goes with. Events of a change are written in its transaction.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Stores the events and a delivery of each to every subscription that asks for it. When this returns, none of

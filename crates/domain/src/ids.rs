@@ -121,6 +121,14 @@ number_id!(
     CustomerId
 );
 number_id!(
+    /// A campaign, an ad set or an ad.
+    AdEntityId
+);
+number_id!(
+    /// What ads show.
+    CreativeId
+);
+number_id!(
     /// An anomaly.
     AnomalyId
 );
@@ -139,6 +147,10 @@ number_id!(
 number_id!(
     /// A charge of the automatic top-up.
     ChargeId
+);
+number_id!(
+    /// A mail that is to be sent.
+    MailId
 );
 number_id!(
     /// A conversation under a post.

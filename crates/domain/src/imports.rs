@@ -407,7 +407,6 @@ pub enum ImportError {
 
 /// Takes rows in bulk: each import is one transaction, and imports of one account run one after the other. The days
 /// whose figures change are marked in the same transaction.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ImportStore: Send + Sync {
     /// Orders and refunds of one platform, with their customers, products and unit costs. A document that is there

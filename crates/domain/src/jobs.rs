@@ -84,7 +84,6 @@ pub fn lateness(job: JobName, runs: &[Run], zone: &Zone, now: OffsetDateTime) ->
 }
 
 /// Accounts whose jobs are to run now instead of at night: somebody asked, or new data came in.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait JobRequests: Send + Sync {
     /// Asks for the jobs of an account. Asking again before they have begun changes nothing.

@@ -61,7 +61,6 @@ pub struct Challenge {
     pub remember: bool,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CredentialStore: Send + Sync {
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<Credentials>, StoreError>;
@@ -170,7 +169,6 @@ pub enum LinkError {
 }
 
 /// What links from mails do. Each takes the link in the transaction of its effect.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait MailLinkStore: Send + Sync {
     /// Makes the user with both accounts, and the person its owner.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    PersonId, StoreError, UserId,
+    MailId, PersonId, StoreError, UserId,
     audit::Entry,
     language::Language,
     people::{EmailAddress, Role},
@@ -70,7 +70,7 @@ pub struct Outgoing {
 /// A mail that a process is to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leased {
-    pub id: i64,
+    pub id: MailId,
     pub outgoing: Outgoing,
     /// With this one.
     pub attempts: i32,
@@ -150,7 +150,6 @@ pub enum SendError {
 }
 
 /// What sends mails.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Mailer: Send + Sync {
     async fn send(&self, letter: &Letter, now: OffsetDateTime) -> Result<(), SendError>;
@@ -167,7 +166,6 @@ pub struct PutAside {
 }
 
 /// Where mails are put aside.
-#[cfg_attr(feature = "mock", mockall::automock)]
 pub trait Outbox: Send + Sync {
     /// The last ones, newest first.
     ///
@@ -176,7 +174,6 @@ pub trait Outbox: Send + Sync {
     fn list(&self) -> std::io::Result<Vec<PutAside>>;
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait MailQueue: Send + Sync {
     /// Queues a mail, and notes why.
@@ -184,9 +181,9 @@ pub trait MailQueue: Send + Sync {
     /// Takes mails that are due for [`LEASE`].
     async fn lease(&self, limit: i64, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError>;
     /// The mail is sent, or never will be.
-    async fn done(&self, id: i64) -> Result<(), StoreError>;
+    async fn done(&self, id: MailId) -> Result<(), StoreError>;
     /// The mail is due again then.
-    async fn put_off(&self, id: i64, due_at: OffsetDateTime) -> Result<(), StoreError>;
+    async fn put_off(&self, id: MailId, due_at: OffsetDateTime) -> Result<(), StoreError>;
 }
 
 /// What a link carries, as its purpose has it.

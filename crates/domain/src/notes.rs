@@ -56,7 +56,6 @@ pub enum WriteError {
     Store(#[from] StoreError),
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait NoteStore: Send + Sync {
     /// Those of the days, by day and in the order in which they were written.

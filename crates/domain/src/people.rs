@@ -161,7 +161,6 @@ pub struct NewMember {
     pub language: Option<Language>,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PersonStore: Send + Sync {
     /// Makes the owner of the address a member with the role, and the person where nobody has it. Of who is a member already,

@@ -41,7 +41,6 @@ pub struct Versions {
     pub database: String,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait QueueStore: Send + Sync {
     /// Every queue, in their order.

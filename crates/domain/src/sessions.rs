@@ -142,7 +142,6 @@ pub struct Listed {
     pub expires_at: OffsetDateTime,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
     async fn begin(&self, session: NewSession, with: Beginning, now: OffsetDateTime) -> Result<(), StoreError>;
@@ -198,7 +197,6 @@ pub struct Link {
     pub details: serde_json::Value,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait LinkStore: Send + Sync {
     async fn make(

@@ -138,7 +138,6 @@ pub fn wait(beyond: i32) -> Duration {
     }
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ThrottleStore: Send + Sync {
     /// Counts a try under every counter, unless one of them has it wait: that is then the answer, and nothing is counted. Of

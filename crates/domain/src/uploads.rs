@@ -131,7 +131,6 @@ pub enum Ended {
     Failed(String),
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait UploadStore: Send + Sync {
     /// Begins an upload, whose bytes are yet to arrive.

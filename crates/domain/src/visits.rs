@@ -43,7 +43,6 @@ pub struct News {
     pub broken: i64,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait VisitStore: Send + Sync {
     /// Notes that a person looks at an account, as [`Visit::at`] has it.

@@ -4,6 +4,7 @@ mod bodies;
 
 use actix_web::{Either, HttpResponse, web};
 use domain::{
+    AdEntityId,
     ads::{AdListError, AdPlatform, Group, Level, Overview, Query, Status},
     freshness::Dated,
     profit::DayRange,
@@ -87,7 +88,7 @@ impl ListParams {
         Ok(Query {
             range,
             platform: self.platform,
-            campaign: self.campaign_id,
+            campaign: self.campaign_id.map(AdEntityId),
             status: self.status,
             level: self.level.unwrap_or(Level::Campaign),
             group: self.group.unwrap_or(Group::Total),

@@ -4,6 +4,7 @@ mod bodies;
 
 use actix_web::{Either, HttpResponse, web};
 use domain::{
+    AdEntityId,
     ads::AdPlatform,
     creatives::{Query, Status},
 };
@@ -66,7 +67,7 @@ impl ListParams {
             platform: self.platform,
             status: self.status,
             winner: self.winner,
-            campaign: self.campaign_id,
+            campaign: self.campaign_id.map(AdEntityId),
         }
     }
 }

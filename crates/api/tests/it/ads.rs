@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
+    AdEntityId,
     ads::{
         AdListError, AdPlatform, AdRow, Coverage, Format, Group, Level, MockAdStore, Overview, Paired, Query, Status,
         Sums,
@@ -144,7 +145,7 @@ fn filters_reach_the_port_and_a_part_has_no_share_of_the_shops_revenue() {
     let query = Query {
         range: DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 03 - 31) },
         platform: Some(AdPlatform::Google),
-        campaign: Some(238),
+        campaign: Some(AdEntityId(238)),
         status: Some(Status::Paused),
         level: Level::AdSet,
         group: Group::Day,
@@ -244,12 +245,12 @@ fn creative() -> Creative {
         id: 12,
         key: "meta:video:99".into(),
         platform: AdPlatform::Meta,
-        campaign_id: 238,
+        campaign_id: AdEntityId(238),
         campaign: "Prospecting".into(),
         format: Format::Video,
         headline: Some("Blue".into()),
         body: None,
-        ad_ids: vec![991, 992],
+        ad_ids: vec![AdEntityId(991), AdEntityId(992)],
         sums: sums(),
         video_3s: Some(310),
         shown_of_watched: 1_000,
@@ -286,7 +287,7 @@ fn creatives_with_verdicts_and_how_they_are_made() {
         platform: Some(AdPlatform::Meta),
         status: Some(creatives::Status::Winner),
         winner: Some(true),
-        campaign: Some(238),
+        campaign: Some(AdEntityId(238)),
     };
     let mut store = MockCreativeStore::new();
     store.expect_freshness().with(eq(ACCOUNT)).returning(|_| Ok(freshness(JobName::CreativeWinners)));

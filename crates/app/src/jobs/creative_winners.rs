@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analytics::creatives::{self, Cell, Contrast, Group, Told};
 use domain::{
-    StoreError,
+    AdEntityId, CreativeId, StoreError,
     creatives::{
         CreativeDay, Fatigue, HISTORY_DAYS, Judged, Lift, Metric, Needs, Record, Status, UNSCORED_DAYS, Verdict,
         Verdicts,
@@ -36,7 +36,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
 }
 
 fn judge(record: &Record, last: Date, currency: Currency) -> Verdicts {
-    let mut campaigns: BTreeMap<i64, Vec<&CreativeDay>> = BTreeMap::new();
+    let mut campaigns: BTreeMap<AdEntityId, Vec<&CreativeDay>> = BTreeMap::new();
     for day in &record.days {
         campaigns.entry(day.campaign_id).or_default().push(day);
     }
@@ -57,8 +57,8 @@ fn judge(record: &Record, last: Date, currency: Currency) -> Verdicts {
 
 /// A campaign with its creatives, by place.
 struct Campaign<'a> {
-    id: i64,
-    creatives: Vec<(i64, Vec<&'a CreativeDay>)>,
+    id: AdEntityId,
+    creatives: Vec<(CreativeId, Vec<&'a CreativeDay>)>,
     cells: Vec<Cell>,
     won: Vec<bool>,
     told: Told,
@@ -67,8 +67,8 @@ struct Campaign<'a> {
 }
 
 impl<'a> Campaign<'a> {
-    fn of(id: i64, days: Vec<&'a CreativeDay>, record: &Record, scored_until: Date, order_spread: f64) -> Self {
-        let mut creatives: BTreeMap<i64, Vec<&CreativeDay>> = BTreeMap::new();
+    fn of(id: AdEntityId, days: Vec<&'a CreativeDay>, record: &Record, scored_until: Date, order_spread: f64) -> Self {
+        let mut creatives: BTreeMap<CreativeId, Vec<&CreativeDay>> = BTreeMap::new();
         for day in days {
             creatives.entry(day.creative_id).or_default().push(day);
         }
@@ -101,7 +101,7 @@ impl<'a> Campaign<'a> {
         both.filter_map(|((creative, days), verdict)| self.one(*creative, days, &verdict)).collect()
     }
 
-    fn one(&self, creative_id: i64, days: &[&CreativeDay], verdict: &creatives::Verdict) -> Option<Judged> {
+    fn one(&self, creative_id: CreativeId, days: &[&CreativeDay], verdict: &creatives::Verdict) -> Option<Judged> {
         let scored = || days.iter().filter(|day| day.day <= self.scored_until);
         Some(Judged {
             campaign_id: self.id,
@@ -121,7 +121,7 @@ fn cell(creative: usize, day: &CreativeDay) -> Cell {
     let count = |count: Option<i64>| count.and_then(|count| count.to_f64()).unwrap_or_default();
     Cell {
         creative,
-        ad_set: day.ad_set_id,
+        ad_set: day.ad_set_id.0,
         day: day.day.to_julian_day().into(),
         spend: amount(day.spend),
         impressions: count(day.impressions),
@@ -199,9 +199,9 @@ mod tests {
     /// A creative on the day as many days before the last as said, at 10 of spend a day, each purchase worth 20.
     fn day(creative_id: i64, back: i64, purchases: i64) -> CreativeDay {
         CreativeDay {
-            campaign_id: 1,
-            creative_id,
-            ad_set_id: 5,
+            campaign_id: AdEntityId(1),
+            creative_id: CreativeId(creative_id),
+            ad_set_id: AdEntityId(5),
             day: LAST - Duration::days(back),
             spend: Some(dec!(10)),
             impressions: Some(1_000),
@@ -218,7 +218,7 @@ mod tests {
 
     fn statuses(record: &Record) -> Vec<(i64, Status)> {
         let found = judge(record, LAST, Currency::USD).judged;
-        found.iter().map(|judged| (judged.creative_id, judged.verdict.status)).collect()
+        found.iter().map(|judged| (judged.creative_id.0, judged.verdict.status)).collect()
     }
 
     #[test]
@@ -237,7 +237,9 @@ mod tests {
     #[test]
     fn the_last_three_days_do_not_count() {
         let mut lucky = record(33, &[2, 2, 2]);
-        for day in lucky.days.iter_mut().filter(|day| day.creative_id == 11 && day.day > LAST - Duration::days(3)) {
+        for day in
+            lucky.days.iter_mut().filter(|day| day.creative_id == CreativeId(11) && day.day > LAST - Duration::days(3))
+        {
             day.purchases = Some(500);
             day.revenue = Some(dec!(10000));
         }
@@ -249,20 +251,24 @@ mod tests {
     fn without_revenue_purchases_are_compared_and_campaigns_apart() {
         let mut mixed = record(33, &[6, 2, 2]);
         mixed.days[50].revenue = None;
-        let unsold =
-            mixed.days.iter().map(|day| CreativeDay { campaign_id: 2, purchases: None, revenue: None, ..*day });
+        let unsold = mixed.days.iter().map(|day| CreativeDay {
+            campaign_id: AdEntityId(2),
+            purchases: None,
+            revenue: None,
+            ..*day
+        });
         let unsold: Vec<_> = unsold.collect();
         mixed.days.extend(unsold);
         let Verdicts { judged, .. } = judge(&mixed, LAST, Currency::USD);
         assert_eq!((judged[0].verdict.metric, judged[0].revenue), (Some(Metric::PurchasesPerMille), None));
-        assert_eq!((judged[3].campaign_id, judged[3].verdict.status), (2, Status::InsufficientData));
+        assert_eq!((judged[3].campaign_id, judged[3].verdict.status), (AdEntityId(2), Status::InsufficientData));
         assert_eq!(judged[3].verdict.needs.unwrap().purchases, 100);
     }
 
     #[test]
     fn days_without_a_rate_are_left_out() {
         let mut some = record(33, &[6, 2]);
-        some.days.iter_mut().filter(|day| day.creative_id == 11).for_each(|day| day.spend = None);
+        some.days.iter_mut().filter(|day| day.creative_id == CreativeId(11)).for_each(|day| day.spend = None);
         let Verdicts { judged, .. } = judge(&some, LAST, Currency::USD);
         assert_eq!((judged[0].verdict.status, judged[0].verdict.days), (Status::InsufficientData, 0));
         assert_eq!(judged[1].verdict.compared_with, 0);

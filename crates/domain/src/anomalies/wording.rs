@@ -24,12 +24,20 @@ pub fn cause(cause: Cause, expected: f64, drivers: &[Driver], texts: &Texts) -> 
     )
 }
 
+/// Drivers that are a part of a whole, of which a change is told in percentage points.
+const SHARES: [&str; 3] = ["conversion", "refund_rate", "share_of_visitors"];
+/// From this difference on, half of what is shown.
+const SHOWN_POINTS: f64 = 0.000_5;
+
 /// "sales on Shopify were 60% below normal".
 fn said(driver: &Driver, texts: &Texts) -> String {
     let Driver { observed, expected, direction, .. } = driver;
-    let ratio = observed / expected;
+    let (ratio, difference) = (observed / expected, (observed - expected).abs());
+    let is_share = SHARES.contains(&driver.metric.as_str()) && *expected > 0.0 && difference >= SHOWN_POINTS;
     let compared = match direction {
         _ if *observed == 0.0 && *expected > 0.0 => "nothing",
+        Direction::Down if is_share => "points_below",
+        Direction::Up if is_share => "points_above",
         Direction::Down if *expected <= 0.0 || !ratio.is_finite() => "far_below",
         Direction::Up if *expected <= 0.0 || !ratio.is_finite() || ratio >= BEYOND_COMPARISON => "far_above",
         _ if ratio >= MANY_TIMES => "times",
@@ -43,6 +51,8 @@ fn said(driver: &Driver, texts: &Texts) -> String {
         .text("compared", compared)
         .number("times", estimate(ratio, 4), 1)
         .percent("percent", estimate((ratio - 1.0).abs(), 4), 0)
+        .percent("observed", estimate(*observed, 6), 1)
+        .points("points", estimate(difference, 6), 1)
         .say()
 }
 
@@ -93,7 +103,11 @@ pub(crate) mod tests {
 
     #[rstest]
     #[case(&[driver(1, "conversion", None, 0.97, (0.012, 0.03)), driver(1, "visitors", None, 0.03, (9.0, 10.0))],
-        "The part of visits that became orders was 60% below normal (97% of the difference).")]
+        "The part of visits that became orders was at 1.2%, 1.8 percentage points below normal (97% of the difference).")]
+    #[case(&[driver(1, "refund_rate", None, 0.9, (0.31, 0.04))],
+        "The part of sales that was refunded was at 31.0%, 27.0 percentage points above normal (90% of the difference).")]
+    #[case(&[driver(1, "conversion", None, 0.9, (0.001_2, 0.001_6))],
+        "The part of visits that became orders was 25% below normal (90% of the difference).")]
     #[case(&[driver(1, "visitors", None, 0.8, (50.0, 100.0)), driver(2, "ad_clicks", None, 1.0, (10.0, 40.0))],
         "Visits were 50% below normal, because clicks on ads were 75% below normal (80% of the difference).")]
     #[case(&[driver(1, "orders", Some((Dimension::CountryPlatform, "BR/shopify")), 0.95, (0.0, 40.0))],
@@ -159,10 +173,12 @@ pub(crate) mod tests {
             Some((Dimension::Campaign, "google/Shopping")),
             Some((Dimension::CountryPlatform, "BR/shopify")),
         ];
-        let seen = [(0.0, 40.0), (10.0, 40.0), (50.0, 40.0), (200.0, 40.0), (-5.0, 0.0), (5.0, 0.0)];
+        let of_shares = [(0.012, 0.03), (0.31, 0.04), (0.01, 0.02)];
+        let others = [(0.0, 40.0), (10.0, 40.0), (50.0, 40.0), (200.0, 40.0), (-5.0, 0.0), (5.0, 0.0)];
+        let seen = of_shares.into_iter().chain(others);
         for metric in METRICS {
             for part in parts {
-                for was in seen {
+                for was in seen.clone() {
                     let drivers = [driver(1, metric, part, 0.8, was), driver(2, "visitors", None, 1.0, (1.0, 2.0))];
                     cause(Cause::Traffic, 100.0, &drivers, texts);
                 }

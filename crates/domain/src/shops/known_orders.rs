@@ -27,7 +27,6 @@ pub struct KnownOrder {
     pub position: Position,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait KnownOrders: Send + Sync {
     /// The orders that the connection gave and that come after `after`, in their order, at most `limit`.

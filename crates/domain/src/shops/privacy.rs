@@ -78,7 +78,6 @@ pub struct CustomerData {
     pub orders: Vec<CustomerOrder>,
 }
 
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PrivacyStore: Send + Sync {
     /// Logs a request of a connection, ended ones too. Repeating it gives the same request.

@@ -42,6 +42,8 @@ cause-driver = { $metric ->
     [far_above] far above normal
     [nothing] zero
     [times] at { $times } times the normal level
+    [points_below] at { $observed }, { $points } below normal
+    [points_above] at { $observed }, { $points } above normal
     [below] { $percent } below normal
    *[above] { $percent } above normal
 }

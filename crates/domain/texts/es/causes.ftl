@@ -42,6 +42,8 @@ cause-driver = { $metric ->
     [far_above] muy por encima de lo normal
     [nothing] en cero
     [times] en { $times } veces el nivel normal
+    [points_below] en { $observed }, { $points } por debajo de lo normal
+    [points_above] en { $observed }, { $points } por encima de lo normal
     [below] un { $percent } por debajo de lo normal
    *[above] un { $percent } por encima de lo normal
 }

@@ -42,6 +42,8 @@ cause-driver = { $metric ->
     [far_above] muito acima do normal
     [nothing] em zero
     [times] em { $times } vezes o nível normal
+    [points_below] em { $observed }, { $points } abaixo do normal
+    [points_above] em { $observed }, { $points } acima do normal
     [below] { $percent } abaixo do normal
    *[above] { $percent } acima do normal
 }

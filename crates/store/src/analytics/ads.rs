@@ -20,7 +20,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz};
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId, StoreError,
+    AccountId, AdEntityId, StoreError,
     ads::{AdListError, AdRow, AdRows, AdStore, Group, Level, Overview, Paired, Query, Sums, place_by_day},
     page::{Page, PageRequest},
 };
@@ -233,7 +233,7 @@ async fn page(
         first: range.first,
         last: range.last,
         platform: platform.map(|platform| platform.as_str()),
-        campaign,
+        campaign: campaign.map(|id| id.0),
         status: status.map(|status| status.as_str()),
         level: level.as_str(),
         by_day: group == Group::Day,
@@ -248,8 +248,12 @@ async fn page(
 
 impl Store {
     /// The campaign that a list is narrowed to has to be the account's.
-    pub(super) async fn check_campaign(&self, account: AccountId, campaign: Option<i64>) -> Result<(), AdListError> {
-        let Some(id) = campaign else { return Ok(()) };
+    pub(super) async fn check_campaign(
+        &self,
+        account: AccountId,
+        campaign: Option<AdEntityId>,
+    ) -> Result<(), AdListError> {
+        let Some(AdEntityId(id)) = campaign else { return Ok(()) };
         let known = HasCampaign { account: account.0, id };
         let known = self.read(account, async |connection| Ok(known.clone().get_result::<bool>(connection).await?));
         if known.await.map_err(StoreError::from)? { Ok(()) } else { Err(AdListError::NoSuchCampaign) }

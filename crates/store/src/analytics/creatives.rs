@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz};
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId, StoreError,
+    AccountId, AdEntityId, StoreError,
     ads::{AdListError, Paired, Sums},
     creatives::{Creative, CreativeStore, Creatives, Fatigue, Lift, Needs, Query, Verdict},
     freshness::Freshness,
@@ -137,12 +137,12 @@ impl TryFrom<CreativeRow> for Creative {
             id: row.id,
             key: row.key,
             platform: parse(&row.platform, "platform of ads")?,
-            campaign_id: row.campaign_id,
+            campaign_id: AdEntityId(row.campaign_id),
             campaign: row.campaign,
             format: parse(&row.format, "format of a creative")?,
             headline: row.headline,
             body: row.body,
-            ad_ids: row.ad_ids,
+            ad_ids: row.ad_ids.into_iter().map(AdEntityId).collect(),
             sums: Sums {
                 spend: row.spend,
                 impressions: count(0),
@@ -180,7 +180,7 @@ async fn page(
         platform: platform.map(|platform| platform.as_str()),
         status: status.map(|status| status.as_str()),
         winner,
-        campaign,
+        campaign: campaign.map(|id| id.0),
         after: page.cursor,
         limit: page.limit.saturating_add(1),
     };

@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    StoreError, UserId,
+    MailId, StoreError, UserId,
     audit::Entry,
     language::Language,
     mail::{LEASE, Leased, Mail, MailQueue, Notice, Outgoing},
@@ -53,7 +53,7 @@ impl TryFrom<MailRow> for Leased {
             language: parse(&language, "language")?,
             mail: serde_json::from_value(facts).map_err(|error| StoreError::Internal(error.into()))?,
         };
-        Ok(Self { id, outgoing, attempts })
+        Ok(Self { id: MailId(id), outgoing, attempts })
     }
 }
 
@@ -126,7 +126,7 @@ impl MailQueue for Store {
         rows.into_iter().map(Leased::try_from).collect()
     }
 
-    async fn done(&self, id: i64) -> Result<(), StoreError> {
+    async fn done(&self, MailId(id): MailId) -> Result<(), StoreError> {
         self.run::<_, Failure>(async |connection| {
             diesel::delete(mails::table.find(id)).execute(connection).await?;
             Ok(())
@@ -135,7 +135,7 @@ impl MailQueue for Store {
         Ok(())
     }
 
-    async fn put_off(&self, id: i64, due_at: OffsetDateTime) -> Result<(), StoreError> {
+    async fn put_off(&self, MailId(id): MailId, due_at: OffsetDateTime) -> Result<(), StoreError> {
         self.run::<_, Failure>(async |connection| {
             diesel::update(mails::table.find(id)).set(mails::due_at.eq(due_at)).execute(connection).await?;
             Ok(())

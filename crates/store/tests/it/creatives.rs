@@ -1,7 +1,7 @@
 //! What verdicts on creatives are made from, how they are kept, and that a winner is announced once.
 
 use domain::{
-    AccountId,
+    AccountId, AdEntityId, CreativeId,
     ads::{AdListError, AdPlatform, Format},
     creatives::{
         Creative, CreativeSource, CreativeStore, CreativeWriter, Fatigue, Judged, Lift, Metric, Needs, Query, Status,
@@ -61,8 +61,8 @@ async fn fill(db: &Database, account: AccountId) {
 fn judged(creative_id: i64, status: Status) -> Judged {
     let is_clear = status != Status::InsufficientData;
     Judged {
-        campaign_id: 10,
-        creative_id,
+        campaign_id: AdEntityId(10),
+        creative_id: CreativeId(creative_id),
         first_seen: date!(2026 - 02 - 20),
         last_seen: date!(2026 - 02 - 21),
         verdict: Verdict {
@@ -124,7 +124,7 @@ async fn the_days_are_summed_by_creative_and_ad_set() {
     let days: Vec<_> = record
         .days
         .iter()
-        .map(|day| (day.creative_id, day.ad_set_id, day.day, day.spend, day.clicks, day.purchases))
+        .map(|day| (day.creative_id.0, day.ad_set_id.0, day.day, day.spend, day.clicks, day.purchases))
         .collect();
     let (first, second) = (date!(2026 - 02 - 20), date!(2026 - 02 - 21));
     assert_eq!(
@@ -158,7 +158,7 @@ async fn verdicts_are_read_as_they_were_written_beside_the_sums_of_the_window() 
     assert_eq!((&*winner.key, &*winner.campaign, winner.format), ("meta:video:1", "Spring", Format::Video));
     assert_eq!(
         (winner.sums.spend, winner.sums.purchases, winner.ad_ids.as_slice()),
-        (Some(dec!(40)), Some(6), &[21, 22][..])
+        (Some(dec!(40)), Some(6), &[AdEntityId(21), AdEntityId(22)][..])
     );
     assert_eq!((winner.hook_rate(), winner.won_at), (Some(dec!(0.3)), Some(NOW)));
     assert_eq!((found[1].verdict, found[1].won_at), (judged(2, Status::InsufficientData).verdict, None));
@@ -183,7 +183,7 @@ async fn filters_and_pages() {
         (Query { winner: Some(false), ..QUERY }, &whole[1..]),
         (Query { winner: Some(true), ..QUERY }, &whole[..1]),
         (Query { status: Some(Status::Testing), ..QUERY }, &whole[1..]),
-        (Query { platform: Some(AdPlatform::Meta), campaign: Some(10), ..QUERY }, &whole[..]),
+        (Query { platform: Some(AdPlatform::Meta), campaign: Some(AdEntityId(10)), ..QUERY }, &whole[..]),
         (Query { platform: Some(AdPlatform::Google), ..QUERY }, &[]),
     ] {
         assert_eq!(ids(query).await, expected);
@@ -199,7 +199,9 @@ async fn filters_and_pages() {
 
     let other = shop::account(&db.sql, "UTC").await;
     let page = PageRequest { limit: 1, cursor: None };
-    let theirs = CreativeStore::page(&*db.store, other, Query { campaign: Some(10), ..QUERY }, page).await.unwrap_err();
+    let theirs = CreativeStore::page(&*db.store, other, Query { campaign: Some(AdEntityId(10)), ..QUERY }, page)
+        .await
+        .unwrap_err();
     assert!(matches!(theirs, AdListError::NoSuchCampaign), "{theirs}");
     let foreign = PageRequest { limit: 1, cursor: first.next_cursor };
     let foreign = CreativeStore::page(&*db.store, other, QUERY, foreign).await.unwrap();
@@ -230,7 +232,7 @@ async fn a_winner_is_announced_once() {
     }
     assert_eq!(events(&db, account).await.len(), 1);
     let record = db.store.record(account, QUERY.range).await.unwrap();
-    assert_eq!(record.won, [(10, 1)]);
+    assert_eq!(record.won, [(AdEntityId(10), CreativeId(1))]);
     assert_eq!(list(&db, account, QUERY).await[0].won_at, Some(at(1)));
 
     // A run whose claim is another's by now changes and announces nothing.

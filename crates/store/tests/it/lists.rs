@@ -4,10 +4,12 @@
 use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc};
 
 use domain::{
-    AccountId,
+    AccountId, AdEntityId, UserId,
     ads::{self, AdStore},
     alerts::AlertStore,
     anomalies::AnomalyStore,
+    audit::AuditLog,
+    creatives::{self, CreativeStore},
     credits::{FeatureName, TransactionFilter, TransactionLog},
     customers::CustomerStore,
     insights::{self, InsightStore},
@@ -143,11 +145,14 @@ const FILL: &str = "
         FROM rows WHERE n <= 200;
     INSERT INTO reply_template_versions (account_id, template_id, version, category, language, variations, created_at)
         SELECT account_id, id, 1, category, language, '{x}', created_at FROM reply_templates;
+    INSERT INTO audit_entries (account_id, at, actor_kind, action)
+        SELECT account_id, at, 'operator', 'key_made' FROM rows;
     INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of, and those in which it is looked up how fresh they are.
-const TABLES: [&str; 29] = [
+const TABLES: [&str; 30] = [
+    "audit_entries",
     "orders",
     "refunds",
     "ad_spend",
@@ -180,8 +185,8 @@ const TABLES: [&str; 29] = [
 ];
 
 /// Lists that are given as a whole: their rows are put in order after they were found by an index.
-const WHOLE: [&str; 6] =
-    ["subscriptions", "integrations", "keys", "days of profit", "ads", "the advertising of a window"];
+const WHOLE: [&str; 7] =
+    ["subscriptions", "integrations", "keys", "days of profit", "ads", "the advertising of a window", "creatives"];
 
 type Reading = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -277,13 +282,26 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     let query = ads::Query {
         range,
         platform: Some("meta".parse().unwrap()),
-        campaign: Some(498),
+        campaign: Some(AdEntityId(498)),
         status: Some("active".parse().unwrap()),
         level: "ad".parse().unwrap(),
         group: "total".parse().unwrap(),
     };
     list!("ads", AdStore::page(query, page));
     list!("the advertising of a window", AdStore::overview(query));
+    let shown = creatives::Query {
+        range,
+        platform: Some("meta".parse().unwrap()),
+        status: Some("winner".parse().unwrap()),
+        winner: Some(true),
+        campaign: Some(AdEntityId(498)),
+    };
+    list!("creatives", CreativeStore::page(shown, page));
+    for (name, area) in [("audit log", None), ("audit log of an area", Some("keys".parse().unwrap()))] {
+        let store = Arc::clone(store);
+        let user: UserId = format!("user_{:0>24}", 1).parse().unwrap();
+        add(name, reading(async move { AuditLog::page(store.as_ref(), &user, area, page).await }));
+    }
     list!("days of profit", ProfitStore::range(range));
     list!("days of a metric", MetricDayStore::range("orders".parse().unwrap(), range));
     lists

@@ -87,6 +87,7 @@ pub(super) async fn read(
     let (account, first, last) = (account.0, range.first, range.last);
     let platform = platform.map(|platform| platform.as_str());
     let status = status.map(|status| status.as_str());
+    let campaign = campaign.map(|id| id.0);
     let sources: Vec<SourceRow> = Sources { account, first, last, platform }.load(connection).await?;
     let totals: TotalsRow = Totals { account, first, last, platform, campaign, status }.get_result(connection).await?;
     let mut overview = Overview {

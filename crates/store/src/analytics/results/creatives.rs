@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz};
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId, StoreError,
+    AccountId, AdEntityId, CreativeId, StoreError,
     creatives::{CreativeDay, CreativeSource, CreativeWriter, Judged, Record, Status, Verdicts},
     events::{Amount, CreativeWinnerDetected, Event},
     jobs::{Claim, WriteOutcome},
@@ -140,7 +140,7 @@ impl CreativeSource for Store {
             let order_spread: Option<f64> = OrderSpread { account: id }.get_result(connection).await?;
             Ok(Record {
                 days: days.into_iter().map(CreativeDay::from).collect(),
-                won: won.into_iter().map(|row| (row.campaign_id, row.creative_id)).collect(),
+                won: won.into_iter().map(|row| (AdEntityId(row.campaign_id), CreativeId(row.creative_id))).collect(),
                 order_spread,
             })
         });
@@ -151,7 +151,17 @@ impl CreativeSource for Store {
 impl From<DayRow> for CreativeDay {
     fn from(row: DayRow) -> Self {
         let DayRow { campaign_id, creative_id, ad_set_id, day, spend, impressions, clicks, purchases, revenue } = row;
-        Self { campaign_id, creative_id, ad_set_id, day, spend, impressions, clicks, purchases, revenue }
+        Self {
+            campaign_id: AdEntityId(campaign_id),
+            creative_id: CreativeId(creative_id),
+            ad_set_id: AdEntityId(ad_set_id),
+            day,
+            spend,
+            impressions,
+            clicks,
+            purchases,
+            revenue,
+        }
     }
 }
 
@@ -185,14 +195,17 @@ async fn announce(
     now: OffsetDateTime,
 ) -> diesel::QueryResult<()> {
     let winners = verdicts.judged.iter().filter(|judged| judged.verdict.status == Status::Winner);
-    let mut new: HashMap<(i64, i64), &Judged> =
+    let mut new: HashMap<(AdEntityId, CreativeId), &Judged> =
         winners.map(|judged| ((judged.campaign_id, judged.creative_id), judged)).collect();
     for row in won {
-        new.remove(&(row.campaign_id, row.creative_id));
+        new.remove(&(AdEntityId(row.campaign_id), CreativeId(row.creative_id)));
     }
     let events: Vec<Event> = written
         .into_iter()
-        .filter_map(|row| new.get(&(row.campaign_id, row.creative_id)).map(|judged| event(row, judged, verdicts)))
+        .filter_map(|row| {
+            new.get(&(AdEntityId(row.campaign_id), CreativeId(row.creative_id)))
+                .map(|judged| event(row, judged, verdicts))
+        })
         .collect();
     outbox::emit(connection, account, &events, now).await
 }
@@ -229,8 +242,8 @@ impl Upsert {
         }
         Self {
             account: account.0,
-            campaigns: column(verdicts, |judged| judged.campaign_id),
-            creatives: column(verdicts, |judged| judged.creative_id),
+            campaigns: column(verdicts, |judged| judged.campaign_id.0),
+            creatives: column(verdicts, |judged| judged.creative_id.0),
             firsts: column(verdicts, |judged| judged.first_seen),
             lasts: column(verdicts, |judged| judged.last_seen),
             statuses: column(verdicts, |judged| judged.verdict.status.as_str()),

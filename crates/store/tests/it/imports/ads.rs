@@ -157,7 +157,7 @@ async fn filters_and_pages() {
     assert_eq!(names(&of(Query { platform: Some(AdPlatform::Google), ..QUERY }).await), [("g", Some(dec!(4)))]);
     let paused = of(Query { status: Some(Status::Paused), ..QUERY }).await;
     assert_eq!((names(&paused), paused[0].status), (vec![("a", Some(dec!(2)))], Status::Paused));
-    let own = Query { campaign: Some(campaigns[0].id), level: Level::Ad, ..QUERY };
+    let own = Query { campaign: Some(domain::AdEntityId(campaigns[0].id)), level: Level::Ad, ..QUERY };
     assert_eq!(names(&of(own).await), [("x", Some(dec!(5))), ("y", Some(dec!(2)))]);
 
     let by_day = Query { group: Group::Day, level: Level::Ad, ..QUERY };
@@ -182,7 +182,9 @@ async fn filters_and_pages() {
     let ad = of(Query { level: Level::Ad, ..QUERY }).await[0].id;
     let page =
         async |account, query, cursor| AdStore::page(&store, account, query, PageRequest { limit: 1, cursor }).await;
-    let theirs = page(shop.other, Query { campaign: Some(campaigns[0].id), ..QUERY }, None).await.unwrap_err();
+    let theirs = page(shop.other, Query { campaign: Some(domain::AdEntityId(campaigns[0].id)), ..QUERY }, None)
+        .await
+        .unwrap_err();
     assert!(matches!(theirs, AdListError::NoSuchCampaign), "{theirs}");
     for (query, cursor) in [(QUERY, i64::MAX), (QUERY, ad), (by_day, 7), (by_day, i64::MAX)] {
         let behind = page(shop.account, query, Some(cursor)).await.unwrap();
