@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::accounts::Platform;
+use domain::{accounts::Platform, ads::AdPlatform, social::Channel};
 
 use crate::database::fresh;
 
@@ -96,31 +96,53 @@ async fn the_platforms_are_those_of_the_domain_and_no_row_names_another() {
     let db = fresh().await;
     let rows = db.sql.query("SELECT name FROM platforms", &[]).await.unwrap();
     let names: BTreeSet<&str> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(names, Platform::NAMES.iter().copied().collect());
+    let of_domain = [Platform::NAMES, AdPlatform::NAMES, Channel::NAMES].concat();
+    assert_eq!(names, of_domain.into_iter().collect());
     let account = crate::shop::account(&db.sql, "UTC").await;
-    for (table, statement) in [
+    for (table, column, statement) in [
         (
             "integrations",
+            "provider",
             "INSERT INTO integrations (account_id, provider, shop, connected_at) VALUES ($1, 'x', 's', now())",
         ),
         (
             "customers",
+            "source",
             "INSERT INTO customers (account_id, source, external_id, created_at) VALUES ($1, 'x', 'c', now())",
         ),
         (
             "orders",
+            "source",
             "INSERT INTO orders (account_id, source, external_id, placed_at, gross, units, content_hash)
              VALUES ($1, 'x', 'o', now(), 1, 1, '')",
         ),
         (
             "refunds",
+            "source",
             "INSERT INTO refunds (account_id, source, external_id, refunded_at, amount, units, content_hash)
              VALUES ($1, 'x', 'r', now(), 1, 1, '')",
+        ),
+        (
+            "ad_accounts",
+            "platform",
+            "INSERT INTO ad_accounts (account_id, platform, external_id, source, last_synced_at)
+             VALUES ($1, 'x', 'a', 'file', now())",
+        ),
+        (
+            "social_accounts",
+            "channel",
+            "INSERT INTO social_accounts (account_id, channel, external_id, connected_at) VALUES ($1, 'x', 's', now())",
+        ),
+        (
+            "conversations",
+            "channel",
+            "INSERT INTO conversations (account_id, channel, external_id, social_account_id, status, handling, position,
+                messages_count, created_at, updated_at)
+             VALUES ($1, 'x', 'c', 1, 'open', 'bot', 0, 1, now(), now())",
         ),
     ] {
         let refused = db.sql.execute(statement, &[&account.0]).await.unwrap_err();
         let said = refused.as_db_error().map(|error| error.message()).unwrap_or_default();
-        let column = if table == "integrations" { "provider" } else { "source" };
         // On Citus, the name of the shard's constraint.
         assert!(said.contains(&format!("\"{table}_{column}_fkey")), "{refused:?}");
     }
