@@ -279,6 +279,15 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("uploads", UploadStore::page(page));
     list!("keys", KeyStore::list());
     let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };
+    list!("days of profit", ProfitStore::range(range));
+    list!("days of a metric", MetricDayStore::range("orders".parse().unwrap(), range));
+    lists.extend(others(store, account, page));
+    lists
+}
+
+/// Those of advertising, and the audit log.
+fn others(store: &Arc<Store>, account: AccountId, page: PageRequest) -> Vec<(&'static str, Reading)> {
+    let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };
     let query = ads::Query {
         range,
         platform: Some("meta".parse().unwrap()),
@@ -287,8 +296,6 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
         level: "ad".parse().unwrap(),
         group: "total".parse().unwrap(),
     };
-    list!("ads", AdStore::page(query, page));
-    list!("the advertising of a window", AdStore::overview(query));
     let shown = creatives::Query {
         range,
         platform: Some("meta".parse().unwrap()),
@@ -296,14 +303,21 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
         winner: Some(true),
         campaign: Some(AdEntityId(498)),
     };
-    list!("creatives", CreativeStore::page(shown, page));
+    let of = || Arc::clone(store);
+    let (by_page, overview, by_creative) = (of(), of(), of());
+    let mut lists = vec![
+        ("ads", reading(async move { AdStore::page(by_page.as_ref(), account, query, page).await })),
+        (
+            "the advertising of a window",
+            reading(async move { AdStore::overview(overview.as_ref(), account, query).await }),
+        ),
+        ("creatives", reading(async move { CreativeStore::page(by_creative.as_ref(), account, shown, page).await })),
+    ];
     for (name, area) in [("audit log", None), ("audit log of an area", Some("keys".parse().unwrap()))] {
-        let store = Arc::clone(store);
+        let store = of();
         let user: UserId = format!("user_{:0>24}", 1).parse().unwrap();
-        add(name, reading(async move { AuditLog::page(store.as_ref(), &user, area, page).await }));
+        lists.push((name, reading(async move { AuditLog::page(store.as_ref(), &user, area, page).await })));
     }
-    list!("days of profit", ProfitStore::range(range));
-    list!("days of a metric", MetricDayStore::range("orders".parse().unwrap(), range));
     lists
 }
 
