@@ -9,7 +9,7 @@ use super::{Draft, Severity, Worded};
 /// Open insights that are told at a time, at most.
 pub const MOST_TOLD: usize = 7;
 
-/// What an insight without an amount counts as, in parts of what the shop sells on a usual day.
+/// What an insight without an amount counts as, in parts of what a usual day leaves.
 const fn standing(severity: Severity) -> Decimal {
     match severity {
         Severity::Critical => Decimal::ONE,
@@ -20,7 +20,7 @@ const fn standing(severity: Severity) -> Decimal {
 }
 
 /// Puts the drafts in the order in which they are told: what comes first whatever is at stake, then by money. `usual_day` is
-/// what the shop sells on a day.
+/// what a day leaves.
 pub(super) fn rank(drafts: &mut [Draft], usual_day: Decimal) {
     drafts.sort_by_cached_key(|draft| {
         let weight = draft.stake.unwrap_or_else(|| standing(draft.severity) * usual_day);

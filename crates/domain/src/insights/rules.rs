@@ -13,9 +13,10 @@ use crate::{
     daily::DayTotals,
     metrics::{
         Metric, Sums,
+        contribution::contribution_share,
         stock::{CRITICAL_DAYS, is_out_of_stock, is_stockout},
     },
-    money::ratio,
+    money::{estimate, ratio},
 };
 
 /// Days that are compared with as many before them.
@@ -50,10 +51,13 @@ fn code(code: impl ToString) -> Value {
     Value::Code(code.to_string())
 }
 
-/// What the shop sells on a day of the last period.
+/// What a day of the last period leaves after goods, fees and shipping, as stories tell their amounts; what it sells where no
+/// cost is known.
 fn usual_day(days: &[DayTotals]) -> Decimal {
     let last: Vec<DayTotals> = days.iter().rev().take(PERIOD_DAYS).copied().collect();
-    ratio(Sums::of_days(&last).components.gross_revenue, last.len().into())
+    let sold = ratio(Sums::of_days(&last).components.gross_revenue, last.len().into());
+    let left = contribution_share(&last).filter(|share| *share > 0.0);
+    left.map_or(sold, |share| sold * estimate(share, 4))
 }
 
 /// The compared days.

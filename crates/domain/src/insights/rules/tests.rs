@@ -154,6 +154,24 @@ fn what_costs_most_is_told_first() {
 }
 
 #[test]
+fn what_has_no_amount_counts_as_a_part_of_what_a_day_leaves() {
+    let stale = StaleShop {
+        provider: Platform::Shopify,
+        shop: "a.example.com".into(),
+        last_sync_at: datetime!(2026-02-01 10:00 UTC),
+    };
+    let of = |profit: f64| {
+        let money = Money { low: profit - 1.0, expected: profit, high: profit + 1.0, measure: Measure::Profit };
+        let story = Story { money: Some(money), usual_day: 60.0, ..outage() };
+        let stored = Stored { stale_shops: vec![stale.clone()], ..of_stories([story]).stored };
+        // Of 100 a day 60 are left: high is half of that.
+        fingerprints(&Facts { days: days(|_| ()), stored })
+    };
+    assert_eq!(of(-31.0), ["story:12", "integrations:stale:shopify:a.example.com"]);
+    assert_eq!(of(-29.0), ["integrations:stale:shopify:a.example.com", "story:12"]);
+}
+
+#[test]
 fn a_rise_of_profit_is_good_news() {
     // 50 a day before (1,500), 65 a day after (1,950).
     let rose = Facts { days: days(|day| day.cogs = dec!(25)), ..facts(Stored::default()) };
