@@ -99,7 +99,7 @@ pub fn group(findings: &[Finding], certain: &Certainties, until: Date, evidence:
 fn fold_costs(stories: &mut Vec<Story>) {
     let (costs, mut told): (Vec<Story>, Vec<Story>) =
         std::mem::take(stories).into_iter().partition(|story| story.subject == Subject::Costs);
-    for mut cost in costs {
+    for cost in costs {
         let is_larger = |story: &&mut Story| {
             story.subject == Subject::Sales
                 && story.span.first <= cost.span.first
@@ -108,8 +108,7 @@ fn fold_costs(stories: &mut Vec<Story>) {
         };
         match told.iter_mut().find(is_larger) {
             Some(story) => {
-                story.members.append(&mut cost.members);
-                story.members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
+                story.members = together(std::mem::take(&mut story.members), cost.members);
                 story.severity = story.severity.max(cost.severity);
             }
             None => told.push(cost),
@@ -118,12 +117,19 @@ fn fold_costs(stories: &mut Vec<Story>) {
     *stories = told;
 }
 
+/// The members of two stories that are one event, by day and metric.
+fn together(mut members: Vec<Member>, others: Vec<Member>) -> Vec<Member> {
+    members.extend(others);
+    members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
+    members
+}
+
 /// More spent on ads while more was sold, of which nothing else is the reason: one event, which is worth what the ads brought
 /// less what they took.
 fn fold_ads(stories: &mut Vec<Story>, until: Date, evidence: &impl Evidence) {
     let is_more_ads = |story: &Story| (story.subject, story.direction) == (Subject::Ads, Direction::Up);
     let (ads, mut told): (Vec<Story>, Vec<Story>) = std::mem::take(stories).into_iter().partition(is_more_ads);
-    for mut ad in ads {
+    for ad in ads {
         let is_by_it = |story: &&mut Story| {
             (story.subject, story.direction) == (Subject::Sales, Direction::Up)
                 && story.lever.as_ref().is_none_or(|lever| lever.kind == LeverKind::Traffic)
@@ -141,10 +147,8 @@ fn fold_ads(stories: &mut Vec<Story>, until: Date, evidence: &impl Evidence) {
             told.push(ad);
             continue;
         };
-        let (severity, lever) = (story.severity.max(ad.severity), ad.lever.take());
-        let mut members = std::mem::take(&mut story.members);
-        members.append(&mut ad.members);
-        members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
+        let (severity, lever) = (story.severity.max(ad.severity), ad.lever);
+        let members = together(std::mem::take(&mut story.members), ad.members);
         let event = Known { subject: Subject::Sales, is_up: true, severity, lever, peak, until };
         *story = tell(event, span, members, &known);
     }

@@ -38,7 +38,7 @@ statement!(
 );
 
 statement!(
-    /// Removes what is too old, and of the days that are kept anew those that the shop no longer has.
+    /// Removes what is too old, and of the days that are written again those that the shop no longer has.
     Forget(
         account: i64 => BigInt,
         oldest: Date => SqlDate,
