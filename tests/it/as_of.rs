@@ -8,7 +8,7 @@ use time::{Date, Duration, OffsetDateTime};
 use crate::service::{Service, run};
 
 /// Every endpoint with computed answers.
-const COMPUTED: [&str; 9] = [
+const COMPUTED: [&str; 10] = [
     "profit?days=90",
     "customers?limit=100",
     "customers/segments?",
@@ -18,6 +18,7 @@ const COMPUTED: [&str; 9] = [
     "metrics?metric=orders",
     "insights?",
     "risks?",
+    "creatives?days=90",
 ];
 
 fn import(service: &Service, what: &str, text: &str) {

@@ -13,8 +13,9 @@ use actix_web::{
 use domain::idempotency::IdempotencyKey;
 use futures_util::{FutureExt, StreamExt, future::LocalBoxFuture};
 use ring::digest::{Context, SHA256};
-use serde::Deserializer as _;
+use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
+use validator::Validate;
 
 use crate::{
     error::{ApiError, Code},
@@ -31,6 +32,14 @@ pub const MAX_BATCH_BYTES: usize = 1024 * 1024;
 
 fn too_large(max_bytes: usize) -> ApiError {
     ApiError::new(Code::PayloadTooLarge).message(format!("The body is larger than {} KiB.", max_bytes / 1024))
+}
+
+/// The body of an operation that needs none: absent, or an object.
+#[derive(Deserialize, Validate)]
+pub struct Nothing {}
+
+impl Input for Nothing {
+    const IS_OPTIONAL: bool = true;
 }
 
 /// A body of at most `MAX` bytes as it was sent.

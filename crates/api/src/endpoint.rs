@@ -6,8 +6,9 @@
 //! `x-max-age`, for how many seconds anyone may keep an answer; `x-since`, the month of the release that brought it; and
 //! `x-internal`, not in the published document.
 
-use std::{collections::HashMap, panic::AssertUnwindSafe};
+use std::collections::HashMap;
 
+use ::web::panics;
 use actix_web::{
     Error, HttpResponse, Resource, Route,
     body::{BoxBody, MessageBody},
@@ -18,7 +19,6 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 use domain::keys::Scope;
-use futures_util::FutureExt;
 use serde_json::Value;
 use utoipa::openapi::{
     HttpMethod, OpenApi,
@@ -275,15 +275,7 @@ pub async fn survive(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    // The path is matched by now, so the request may be shared.
-    let kept = request.request().clone();
-    match AssertUnwindSafe(next.call(request)).catch_unwind().await {
-        Ok(answered) => Ok(answered?.map_into_boxed_body()),
-        Err(_) => {
-            let error = ApiError::internal(&"a handler panicked");
-            Ok(ServiceResponse::new(kept, HttpResponse::from_error(error)))
-        }
-    }
+    panics::survive(request, next, |cause| ApiError::internal(&cause)).await
 }
 
 #[cfg(test)]

@@ -447,11 +447,14 @@ impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?;
         let text = raw.get();
-        let number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then_some(text);
-        let number = number.and_then(|text| {
-            text.parse().ok().filter(|_| !text.contains(['e', 'E'])).or_else(|| Decimal::from_scientific(text).ok())
-        });
-        number.map(Self).ok_or_else(|| de::Error::custom("must be a number"))
+        if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+            return Err(de::Error::custom("must be a number"));
+        }
+        // Of digits that do not fit, others than this parser leave some out.
+        let digits = text.split(['e', 'E']).next().unwrap_or_default();
+        let number = Decimal::from_str_exact(digits)
+            .and_then(|number| if digits.len() == text.len() { Ok(number) } else { Decimal::from_scientific(text) });
+        number.map(Self).map_err(|_| de::Error::custom("must be a number of at most 28 digits"))
     }
 }
 

@@ -75,13 +75,16 @@ impl Recharger {
             let this = self.clone();
             let ChargeRef { account, id, claim: _ } = charge.charge;
             let span = tracing::error_span!("auto_topup", account_id = account.0, charge = id.0);
-            work.spawn(async move { this.handle(&charge).await }.instrument(span));
+            let handling = async move {
+                if let Err(error) = this.handle(&charge).await {
+                    outage::warn(&error, "an automatic top-up could not be written");
+                }
+            };
+            work.spawn(handling.instrument(span));
         }
         while let Some(done) = work.join_next().await {
-            match done {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => outage::warn(&error, "an automatic top-up could not be written"),
-                Err(error) => tracing::error!(%error, "an automatic top-up ended abnormally"),
+            if let Err(error) = done {
+                tracing::error!(%error, "an automatic top-up ended abnormally");
             }
         }
         Ok(looked_at)

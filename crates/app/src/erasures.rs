@@ -6,10 +6,9 @@ use domain::{
     StoreError,
     erasure::{Eraser, ErasureStore},
 };
-use tokio::time::sleep;
 use tracing::Instrument;
 
-use crate::{deliveries::Clock, outage};
+use crate::{deliveries::Clock, outage, worker};
 
 /// How often it is looked whether anybody is due.
 const EVERY: Duration = Duration::from_secs(60);
@@ -27,19 +26,8 @@ pub struct ErasureWorker {
 impl ErasureWorker {
     /// Erases who is due until `stop`. What is under way then goes on the next time.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let mut stop = std::pin::pin!(stop);
-        loop {
-            let working = async {
-                if let Err(error) = self.tick().await {
-                    outage::warn(&error, "which users are to be erased could not be looked up");
-                }
-                sleep(EVERY).await;
-            };
-            tokio::select! {
-                () = &mut stop => return,
-                () = working => {}
-            }
-        }
+        let turn = || async { self.tick().await.map(|_| false) };
+        worker::run(stop, EVERY, "which users are to be erased could not be looked up", turn).await;
     }
 
     /// Erases who is due. Gives how many there were.

@@ -19,11 +19,11 @@ use domain::{
     exports::{AccountReader, ExportLease, ExportStore, KEPT, PIECE_BYTES, State},
 };
 use flate2::{Compression, write::GzEncoder};
-use futures_util::TryStreamExt;
-use tokio::time::{Instant, interval, sleep};
+use futures_util::{FutureExt, TryStreamExt};
+use tokio::time::interval;
 use tracing::Instrument;
 
-use crate::{deliveries::Clock, outage};
+use crate::{deliveries::Clock, outage, worker};
 
 /// How long a lease lasts; a process that dies holds an export up for no longer.
 const LEASE_SECONDS: i64 = 30;
@@ -61,30 +61,12 @@ impl ExportWorker {
     /// Writes what is asked for until `stop`, one file after another. What is under way then is dropped, and started over
     /// by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let mut stop = std::pin::pin!(stop);
-        let mut pruned: Option<Instant> = None;
-        loop {
-            if pruned.is_none_or(|at| at.elapsed() >= PRUNED_EVERY) {
-                pruned = Some(Instant::now());
-                if let Err(error) = self.exports.prune((self.clock)() - KEPT).await {
-                    outage::warn(&error, "old exports could not be removed");
-                }
-            }
-            let working = async {
-                match self.tick().await {
-                    Ok(true) => {}
-                    Ok(false) => sleep(EVERY).await,
-                    Err(error) => {
-                        outage::warn(&error, "what is to be exported could not be looked up");
-                        sleep(EVERY).await;
-                    }
-                }
-            };
-            tokio::select! {
-                () = &mut stop => return,
-                () = working => {}
-            }
-        }
+        let stop = stop.shared();
+        let prune = || async { self.exports.prune((self.clock)() - KEPT).await.map(|_| false) };
+        tokio::join!(
+            worker::run(stop.clone(), PRUNED_EVERY, "old exports could not be removed", prune),
+            worker::run(stop, EVERY, "what is to be exported could not be looked up", || self.tick()),
+        );
     }
 
     /// Writes one file, if one is asked for.

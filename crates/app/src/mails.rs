@@ -15,6 +15,8 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use url::Url;
 
+use crate::worker;
+
 /// Mails that are taken at once.
 const BATCH: i64 = 10;
 /// A mail that is asked for waits no longer than this.
@@ -34,23 +36,10 @@ pub struct Postman {
 }
 
 impl Postman {
-    /// Sends what is due until `stopped` resolves; the mail at hand is sent first. Any number of processes may do it.
+    /// Sends what is due until `stopped` resolves; the mail under way is sent first. Any number of processes may do it.
     pub async fn run(self, stopped: impl Future<Output = ()>) {
-        let mut stopped = std::pin::pin!(stopped);
-        loop {
-            let sent = match self.round().await {
-                Ok(sent) => sent,
-                Err(error) => {
-                    crate::outage::warn(&error, "mails could not be looked up");
-                    0
-                }
-            };
-            let pause = if sent == 0 { LOOK_EVERY } else { Pause::ZERO };
-            tokio::select! {
-                () = &mut stopped => return,
-                () = tokio::time::sleep(pause) => {}
-            }
-        }
+        let turn = || async { self.round().await.map(|sent| sent > 0) };
+        worker::run_to_the_end(stopped, LOOK_EVERY, "mails could not be looked up", turn).await;
     }
 
     /// Sends what is due now, and says how many there were.

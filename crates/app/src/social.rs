@@ -30,11 +30,11 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::{
-    outage,
     shops::{
         Ports,
         tokens::{AccessError, Held},
     },
+    worker,
 };
 
 /// How often the worker looks.
@@ -122,16 +122,8 @@ impl SocialWorker {
     }
 
     async fn answer(&self, stopped: impl Future<Output = ()>) {
-        tokio::pin!(stopped);
-        loop {
-            if let Err(error) = self.tick().await {
-                outage::warn(&error, "conversations wait; trying again");
-            }
-            tokio::select! {
-                () = &mut stopped => return,
-                () = tokio::time::sleep(EVERY) => {}
-            }
-        }
+        let turn = || async { self.tick().await.map(|()| false) };
+        worker::run_to_the_end(stopped, EVERY, "conversations wait; trying again", turn).await;
     }
 
     /// Does what is due.
@@ -164,13 +156,13 @@ impl SocialWorker {
         let Some(hook) = self.hooks.take_hook(self.now()).await? else { return Ok(false) };
         let ParsedHook { batches, unread } = inbox.parse(&hook.body);
         if unread > 0 {
-            tracing::warn!(unread, "a hook of a network has parts that cannot be read");
+            tracing::warn!(hook = hook.id.0, unread, "a hook of a network has parts that cannot be read");
             metrics::counter!("social_hook_parts_unread_total").increment(unread);
         }
         for batch in batches {
             match self.profiles.owner(batch.channel, &batch.profile).await? {
                 Some(profile) => {
-                    let span = tracing::error_span!("social_hook", account_id = profile.account.0, hook = hook.id);
+                    let span = tracing::error_span!("social_hook", account_id = profile.account.0, hook = hook.id.0);
                     self.intake.take_in(&profile, batch.changes, hook.received_at).instrument(span).await?;
                 }
                 None => {

@@ -24,13 +24,13 @@ use domain::{
     uploads::{Ended, FileImporter, ImportFailure, Job, KEPT, PIECE_BYTES, Part, Upload, UploadLease, UploadStore},
 };
 use futures_util::FutureExt;
-use tokio::time::{Instant, interval, sleep};
+use tokio::time::{interval, sleep};
 use tracing::Instrument;
 
 use crate::{
     deliveries::Clock,
     jobs::{self, Deps, Outcome, Selection, Stop},
-    outage,
+    outage, worker,
 };
 
 /// How long a lease lasts; a process that dies holds an import or the jobs up for no longer.
@@ -67,30 +67,12 @@ impl UploadWorker {
     /// Does what is asked for until `stop`: one thing after another, files before jobs. What is under way then is dropped, and
     /// done again by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let mut stop = std::pin::pin!(stop);
-        let mut pruned: Option<Instant> = None;
-        loop {
-            if pruned.is_none_or(|at| at.elapsed() >= PRUNED_EVERY) {
-                pruned = Some(Instant::now());
-                if let Err(error) = self.uploads.prune((self.clock)() - KEPT).await {
-                    outage::warn(&error, "old uploads could not be removed");
-                }
-            }
-            let working = async {
-                match self.tick().await {
-                    Ok(true) => {}
-                    Ok(false) => sleep(EVERY).await,
-                    Err(error) => {
-                        outage::warn(&error, "what is to be imported could not be looked up");
-                        sleep(EVERY).await;
-                    }
-                }
-            };
-            tokio::select! {
-                () = &mut stop => return,
-                () = working => {}
-            }
-        }
+        let stop = stop.shared();
+        let prune = || async { self.uploads.prune((self.clock)() - KEPT).await.map(|_| false) };
+        tokio::join!(
+            worker::run(stop.clone(), PRUNED_EVERY, "old uploads could not be removed", prune),
+            worker::run(stop, EVERY, "what is to be imported could not be looked up", || self.tick()),
+        );
     }
 
     /// Does one thing, if there is any.
@@ -106,7 +88,10 @@ impl UploadWorker {
             }
         }
         match self.requests.lease((self.clock)(), LEASE_SECONDS).await? {
-            Some(lease) => self.run_jobs(lease).await.map(|()| true),
+            Some(lease) => {
+                let span = tracing::error_span!("job_request", account_id = lease.account.0);
+                self.run_jobs(lease).instrument(span).await.map(|()| true)
+            }
             None => Ok(false),
         }
     }

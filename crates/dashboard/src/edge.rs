@@ -5,7 +5,7 @@ use std::{net::IpAddr, time::Instant};
 
 use ::web::{
     access::{Exchange, Failure, Outcome},
-    client,
+    client, panics,
     request_id::{self, RequestId},
 };
 use actix_web::{
@@ -108,6 +108,14 @@ async fn answer(
     }
     headers::complete(response.headers_mut(), state.settings.is_secure());
     Ok(response)
+}
+
+/// A panic ends its own request and no other.
+pub async fn survive(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    panics::survive(request, next, |cause| PageError::Internal(cause.to_owned())).await
 }
 
 /// Who is logged in, if anybody is; a refusal comes before any work.

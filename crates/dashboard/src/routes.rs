@@ -3,11 +3,12 @@
 use actix_web::{
     Route,
     http::Method,
+    middleware::from_fn,
     web::{self, ServiceConfig},
 };
 use domain::people::Act;
 
-use crate::{assets, pages};
+use crate::{assets, edge, pages};
 
 /// Who may go to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -247,9 +248,9 @@ fn fits(pattern: &str, path: &str) -> bool {
 /// Mounts them all.
 pub fn configure(config: &mut ServiceConfig) {
     for Address { path, handler, method, .. } in TABLE {
-        config.route(path, handler(method.clone()));
+        config.route(path, handler(method.clone()).wrap(from_fn(edge::survive)));
         if *method == Method::GET {
-            config.route(path, handler(Method::HEAD));
+            config.route(path, handler(Method::HEAD).wrap(from_fn(edge::survive)));
         }
     }
     config.default_service(web::to(pages::fault::nothing_here));

@@ -132,8 +132,12 @@ impl Writer {
 
     /// A share in percent.
     pub fn percent(&self, share: Decimal, decimals: u32) -> String {
-        let number = self.number(share * Decimal::ONE_HUNDRED, decimals);
-        self.message("percent").text("number", number).say()
+        self.in_percent(share * Decimal::ONE_HUNDRED, decimals)
+    }
+
+    /// A number of percent.
+    pub fn in_percent(&self, value: Decimal, decimals: u32) -> String {
+        self.texts.percent(value, decimals)
     }
 
     /// How much more or less, without a sign: that is for a mark beside it to say.

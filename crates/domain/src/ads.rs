@@ -43,6 +43,20 @@ impl AdPlatform {
         }
     }
 
+    /// What all spellings of what a file calls a platform have in common: "Meta Ads", "meta" and "facebook" are one, and so are
+    /// "TikTok" and "tiktok_ads"; an account's number behind it tells it from others.
+    pub fn spelling(text: &str) -> String {
+        let plain: String =
+            text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        match Self::named(text) {
+            Self::Manual => plain.strip_suffix("ads").filter(|rest| !rest.is_empty()).unwrap_or(&plain).to_owned(),
+            known => {
+                let number: String = plain.chars().filter(char::is_ascii_digit).collect();
+                format!("{}{number}", known.as_str())
+            }
+        }
+    }
+
     /// The last days, today included, of which a platform still changes what it says, as purchases are attributed to clicks
     /// that were earlier. They are read again every day.
     pub const fn settles_after(self) -> i64 {
@@ -273,6 +287,19 @@ mod tests {
     use time::macros::{date, datetime};
 
     use super::*;
+
+    #[rstest]
+    #[case("Meta Ads", "facebook", true)]
+    #[case("meta", "META_ADS", true)]
+    #[case("Google Ads", "google", true)]
+    #[case("TikTok", "tiktok ads", true)]
+    #[case("meta 1048576", "meta 1048577", false)]
+    #[case("meta 1048576", "meta", false)]
+    #[case("Pinterest", "Criteo", false)]
+    #[case("ads", "Ads", true)]
+    fn a_platform_is_known_however_it_is_spelled(#[case] one: &str, #[case] other: &str, #[case] is_same: bool) {
+        assert_eq!(AdPlatform::spelling(one) == AdPlatform::spelling(other), is_same);
+    }
 
     #[rstest]
     #[case("Meta Ads", AdPlatform::Meta)]

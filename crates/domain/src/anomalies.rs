@@ -178,6 +178,8 @@ pub struct Detected {
     /// What the findings are told as; each notable one of a single metric is a member of one.
     pub stories: Vec<Story>,
     pub days: Vec<MetricDay>,
+    /// The first day that is known of the shop: nothing is kept of days before it.
+    pub begins: Option<Date>,
 }
 
 /// Where the job `anomaly_detection` puts its result.

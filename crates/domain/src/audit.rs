@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 use crate::{
-    PersonId, StoreError, UserId,
+    AuditId, PersonId, StoreError, UserId,
     accounts::Mode,
     page::{Page, PageRequest},
 };
@@ -233,7 +233,7 @@ pub fn differences(
 /// What was noted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noted {
-    pub id: i64,
+    pub id: AuditId,
     /// As in [`Entry::mode`].
     pub mode: Option<Mode>,
     pub at: OffsetDateTime,

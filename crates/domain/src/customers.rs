@@ -6,9 +6,10 @@ use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 use crate::{
-    AccountId, CustomerId, StoreError,
+    AccountId, CustomerId, OrderId, StoreError,
     accounts::Platform,
     freshness::Dated,
+    money::ratio,
     page::{Page, PageRequest},
     search::Prefix,
 };
@@ -70,6 +71,38 @@ pub struct SegmentFigures {
     pub avg_churn_score: Option<Decimal>,
 }
 
+/// What the customers of all segments are together. Money is in the account's currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SegmentTotals {
+    pub customers: i64,
+    /// Those who bought lately.
+    pub active: i64,
+    pub orders_count: i64,
+    pub revenue_total: Decimal,
+}
+
+impl SegmentTotals {
+    pub fn of(segments: &[SegmentFigures]) -> Self {
+        let sum = |of: fn(&SegmentFigures) -> i64| segments.iter().map(of).sum();
+        Self {
+            customers: sum(|segment| segment.customers),
+            active: sum(|segment| segment.active),
+            orders_count: sum(|segment| segment.orders_count),
+            revenue_total: segments.iter().map(|segment| segment.revenue_total).sum(),
+        }
+    }
+
+    /// The part of all customers that are of a segment; 0 where there are none.
+    pub fn share_of_customers(&self, segment: &SegmentFigures) -> Decimal {
+        ratio(segment.customers.into(), self.customers.into())
+    }
+
+    /// The part of all revenue that is a segment's; 0 where there is none.
+    pub fn share_of_revenue(&self, segment: &SegmentFigures) -> Decimal {
+        ratio(segment.revenue_total, self.revenue_total)
+    }
+}
+
 impl SegmentFigures {
     /// A segment that nobody is in.
     pub const fn empty(segment: Segment) -> Self {
@@ -88,7 +121,7 @@ impl SegmentFigures {
 /// An order of a customer. Money is in the account's currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerOrder {
-    pub id: i64,
+    pub id: OrderId,
     /// The platform's number of it.
     pub external_id: String,
     pub placed_at: OffsetDateTime,

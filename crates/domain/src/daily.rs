@@ -68,6 +68,16 @@ impl DayTotals {
         }
     }
 
+    /// What the day's orders cost: goods, fees and shipping, with what was taken back of these for goods that came back.
+    pub fn order_costs(&self) -> Decimal {
+        self.cogs + self.fees + self.shipping + self.returned_costs()
+    }
+
+    /// What was taken off goods and fees for goods that came back: an estimate.
+    pub fn returned_costs(&self) -> Decimal {
+        self.basis.returned_cogs + self.basis.returned_fees
+    }
+
     /// The parts of the day's profit.
     pub const fn components(&self) -> Components {
         Components {

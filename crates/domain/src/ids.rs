@@ -121,6 +121,22 @@ number_id!(
     CustomerId
 );
 number_id!(
+    /// An order.
+    OrderId
+);
+number_id!(
+    /// An entry of the audit log.
+    AuditId
+);
+number_id!(
+    /// An update of an incident.
+    IncidentUpdateId
+);
+number_id!(
+    /// A hook of a social network, as it was received.
+    SocialHookId
+);
+number_id!(
     /// A campaign, an ad set or an ad.
     AdEntityId
 );

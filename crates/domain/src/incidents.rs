@@ -8,7 +8,7 @@ pub mod wording;
 
 use time::{Duration, OffsetDateTime};
 
-use crate::{IncidentId, error::StoreError, uptime::Component};
+use crate::{IncidentId, IncidentUpdateId, error::StoreError, uptime::Component};
 pub use book::{Book, Filter, MOST, Shown};
 
 text_enum! {
@@ -56,7 +56,7 @@ pub struct Incident {
 /// What was told of an incident at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update {
-    pub id: i64,
+    pub id: IncidentUpdateId,
     pub status: Status,
     /// Plain text.
     pub body: String,

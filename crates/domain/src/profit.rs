@@ -63,6 +63,9 @@ pub struct Basis {
     pub returned_fees: Decimal,
 }
 
+/// Unit costs are known well enough when they cover this part of the revenue of goods, in percent.
+const KNOWN_COSTS_PCT: i64 = 50;
+
 impl AddAssign for Basis {
     fn add_assign(&mut self, day: Self) {
         let Self {
@@ -88,6 +91,11 @@ impl Basis {
     /// The part of the revenue of goods whose cost is known, in percent; none on a day without such revenue.
     pub fn cogs_coverage_pct(&self) -> Option<Decimal> {
         ratios::percent(self.cogs_covered_revenue, self.goods_revenue)
+    }
+
+    /// Whether unit costs are known well enough to speak of profit: they cover half of the revenue of goods, or more.
+    pub fn costs_are_known(&self) -> bool {
+        self.cogs_coverage_pct().is_some_and(|share| share >= KNOWN_COSTS_PCT.into())
     }
 
     /// Whether the cost of goods rests on a ratio, for however small a part of them, or on goods that came back, which are

@@ -83,6 +83,10 @@ text_enum!(
         CheckProduct = "check_product",
         KeepInStock = "keep_in_stock",
         RepeatIt = "repeat_it",
+        AskSupplier = "ask_supplier",
+        CheckAds = "check_ads",
+        /// Of what is over: what it was about is back.
+        PreventIt = "prevent_it",
         LookAtTheDay = "look_at_the_day",
     }
 );
@@ -107,6 +111,12 @@ pub struct Story {
     pub money: Option<Money>,
     /// What a usual day brings, in the unit of the money: what the amount is to be seen beside.
     pub usual_day: f64,
+    /// Taken off what was refunded for goods that came back, over all of its days: an estimate, in the account's currency.
+    #[serde(default)]
+    pub returned: f64,
+    /// Whether units of the product that ran out are on their way.
+    #[serde(default)]
+    pub is_on_order: bool,
     /// Its anomalies, by day and metric; none where the stock alone tells it. Kept with each of them.
     #[serde(skip)]
     pub members: Vec<Member>,
@@ -153,17 +163,37 @@ impl Story {
     }
 
     pub fn action(&self) -> Action {
-        let Some(lever) = &self.lever else { return Action::LookAtTheDay };
+        let is_over = matches!(self.phase, Phase::Over { .. });
+        match self.action_while_it_lasts() {
+            Action::CheckCheckout
+            | Action::CheckShop
+            | Action::CheckTracking
+            | Action::Reorder
+            | Action::AskSupplier
+            | Action::PauseCampaign
+                if is_over =>
+            {
+                Action::PreventIt
+            }
+            action => action,
+        }
+    }
+
+    fn action_while_it_lasts(&self) -> Action {
+        let Some(lever) = &self.lever else {
+            return if self.is_good() { Action::RepeatIt } else { Action::LookAtTheDay };
+        };
         match lever.kind {
             LeverKind::BulkOrder => Action::ServeBulkBuyer,
             LeverKind::Price => Action::CheckPrices,
             LeverKind::Tracking => Action::CheckTracking,
             LeverKind::Refund => Action::CheckRefunds,
+            LeverKind::StockOut if self.is_on_order => Action::AskSupplier,
             LeverKind::StockOut => Action::Reorder,
             LeverKind::Campaign if self.subject == Subject::Sales && self.is_good() => Action::KeepCampaign,
             LeverKind::Campaign if self.direction == Direction::Up => Action::PauseCampaign,
             // Less spent is more left of the day, and not what to do again: the ads may have brought more than they cost.
-            LeverKind::Campaign => Action::LookAtTheDay,
+            LeverKind::Campaign => Action::CheckAds,
             LeverKind::Cost => Action::CompareCosts,
             LeverKind::Expense => Action::CheckExpenses,
             LeverKind::Product if self.is_good() => Action::KeepInStock,

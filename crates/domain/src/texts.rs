@@ -80,6 +80,14 @@ impl Texts {
         self.written(figures::rounded(value, decimals))
     }
 
+    /// A number of percent, rounded half-even to a number of decimals.
+    pub fn percent(&self, value: Decimal, decimals: u32) -> String {
+        // As CLDR has it: of the Spanish ones that of Spain alone has a space.
+        let is_spain = self.locale.region.is_none_or(|region| region.as_str() == "ES");
+        let space = if self.locale.language == Language::Spanish && is_spain { "\u{a0}" } else { "" };
+        self.message("percent").text("number", self.number(value, decimals)).text("space", space).say()
+    }
+
     /// The language and the form of the numbers, by which a model's text is asked for and checked.
     pub fn writing(&self) -> Writing {
         let is_comma = self.written(Decimal::new(15, 1)).contains(',');
@@ -129,8 +137,7 @@ impl<'a> Message<'a> {
     /// A part of a whole, in percent.
     #[must_use]
     pub fn percent(self, name: &str, share: Decimal, decimals: u32) -> Self {
-        let number = self.texts.written(figures::rounded(share * Decimal::ONE_HUNDRED, decimals));
-        let percent = self.texts.message("percent").text("number", number).say();
+        let percent = self.texts.percent(share * Decimal::ONE_HUNDRED, decimals);
         self.text(name, percent)
     }
 

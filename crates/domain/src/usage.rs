@@ -6,7 +6,13 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::{AccountId, StoreError, credits::runway::USE_DAYS, metrics::ratios::percent, money::round, zone::Zone};
+use crate::{
+    AccountId, StoreError,
+    credits::runway::USE_DAYS,
+    metrics::ratios::{percent, quotient},
+    money::round,
+    zone::Zone,
+};
 
 text_enum!(
     /// How far a period reaches back.
@@ -50,6 +56,11 @@ impl Figures {
     /// Credits, less what was refunded. Below zero when more was refunded than taken in the time.
     pub const fn spent(&self) -> i64 {
         self.consumed - self.refunded
+    }
+
+    /// The part of `all` that was spent here, at least 0; 0 where nothing was spent.
+    pub fn share_of(&self, all: &Self) -> Decimal {
+        quotient(self.spent().max(0).into(), all.spent().into()).unwrap_or_default()
     }
 
     fn add(&mut self, other: &Self) {

@@ -114,6 +114,7 @@ pub fn file() -> FileOptions {
         decimal_comma: false,
         latin1: false,
         zone: "Europe/London".parse().unwrap(),
+        account_zone: "Europe/London".parse().unwrap(),
         audience: Audience::Command,
     }
 }

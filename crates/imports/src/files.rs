@@ -18,10 +18,10 @@ use super::{
     import_ad_spend, import_expenses, import_orders, import_products, import_stock,
     orders::OrderLines,
     others::{AdSpend, Expenses, Products, Stock},
-    pipeline::Cutter,
+    pipeline::{Cutter, MOST_COLUMNS},
     plain::plain,
     records::RecordReader,
-    sample::{find_delimiter, find_format},
+    sample::{find_delimiter, find_format, has_bare_returns},
     table::Table,
 };
 
@@ -124,7 +124,7 @@ fn preview<T: Table>(text: &[u8], file: FileOptions) -> Result<Preview, Unreadab
         Ok(Some(if cutter.cut(&raw).is_ok() { cutter.fields.texts().collect() } else { vec![] }))
     };
     let header = next(&mut cutter)?.ok_or(Unreadable::Empty)?;
-    if header.is_empty() {
+    if header.is_empty() || header.len() > MOST_COLUMNS || has_bare_returns(text) {
         return Err(Unreadable::NoTable);
     }
     let mut rows = Vec::new();

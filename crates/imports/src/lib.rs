@@ -58,6 +58,8 @@ pub struct FileOptions {
     pub latin1: bool,
     /// The clock that dates without an offset were written by.
     pub zone: Zone,
+    /// The account's, which cuts its days.
+    pub account_zone: Zone,
     /// Who reads why lines are refused.
     pub audience: Audience,
 }
@@ -261,6 +263,7 @@ impl FileOptions {
             decimal_comma: false,
             latin1: false,
             zone: account.timezone.clone(),
+            account_zone: account.timezone.clone(),
             audience: Audience::Page(account.locale),
         }
     }

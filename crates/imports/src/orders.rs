@@ -41,6 +41,7 @@ const MAX_PART_LINES: usize = 1_000;
 
 pub(super) struct OrderLines {
     zone: Zone,
+    account_zone: Zone,
     options: OrderOptions,
     non_products: HashSet<String>,
     countries: Countries,
@@ -56,6 +57,7 @@ impl OrderLines {
         let non_products = options.non_products.iter().map(|sku| sku.to_ascii_uppercase()).collect();
         Self {
             zone: file.zone.clone(),
+            account_zone: file.account_zone.clone(),
             options,
             non_products,
             countries: Countries::new(),
@@ -102,7 +104,7 @@ impl OrderLines {
             Some(prefix) if order_id.starts_with(prefix.as_str()) => Ok((DocumentKind::Refund, order_id.to_owned())),
             Some(_) if quantity < 0 => Err(Refusal::Skip("negative quantity outside a cancellation")),
             // An order may be refunded bit by bit: what was refunded on one day is one document.
-            None if quantity < 0 => Ok((DocumentKind::Refund, refund_id(order_id, self.zone.day_of(at)))),
+            None if quantity < 0 => Ok((DocumentKind::Refund, refund_id(order_id, self.account_zone.day_of(at)))),
             _ => Ok((DocumentKind::Order, order_id.to_owned())),
         }
     }
@@ -292,7 +294,8 @@ impl Table for OrderLines {
     }
 
     fn take_back(order_id: &str) -> Option<FileDocument> {
-        Some(FileDocument::Refused(order_id.to_owned()))
+        // Of an id that cannot be stored nothing was.
+        (!order_id.contains('\0')).then(|| FileDocument::Refused(order_id.to_owned()))
     }
 }
 

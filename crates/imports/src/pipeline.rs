@@ -138,6 +138,9 @@ pub(super) fn unreadable(error: io::Error) -> Failure {
     Failure::Io(format!("the file cannot be read to its end: {error}"))
 }
 
+/// Columns of a file at most: several times what any shop's export has.
+pub(super) const MOST_COLUMNS: usize = 500;
+
 /// The columns that the first line names, and that line as it came.
 pub(super) fn header<T: Table>(
     records: &mut RecordReader<impl Read>,
@@ -148,6 +151,10 @@ pub(super) fn header<T: Table>(
         return Err(Failure::File(Reason::new("file-empty")));
     };
     cutter.cut(&raw).map_err(|why| Failure::File(Reason::because("file-no-header", why)))?;
+    if cutter.fields.len() > MOST_COLUMNS {
+        let reason = Reason::new("file-columns").with("found", cutter.fields.len()).with("most", MOST_COLUMNS);
+        return Err(Failure::File(reason));
+    }
     let columns = Columns::find(&cutter.fields.texts().collect::<Vec<_>>(), T::FIELDS, &file.map)?;
     Ok((columns, raw.bytes.to_vec()))
 }

@@ -23,8 +23,14 @@ pub(super) fn read(reader: &mut impl Read) -> Result<Vec<u8>, Failure> {
     reader.take(SAMPLE_BYTES).read_to_end(&mut sample).map_err(unreadable)?;
     match sample.get(..2) {
         Some(b"\xFF\xFE" | b"\xFE\xFF") => Err(Failure::File(Reason::new("file-utf-16"))),
+        _ if has_bare_returns(&sample) => Err(Failure::File(Reason::new("file-bare-returns"))),
         _ => Ok(sample),
     }
+}
+
+/// Whether lines end with CR alone, as old Macs wrote them: all of the file would be its first line.
+pub(super) fn has_bare_returns(text: &[u8]) -> bool {
+    memchr::memchr(b'\r', text).is_some() && memchr::memchr(b'\n', text).is_none()
 }
 
 /// The candidate by which the first line names the columns that the file must have, and by which the most records have as

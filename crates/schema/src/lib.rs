@@ -692,6 +692,37 @@ diesel::table! {
 }
 
 diesel::table! {
+    ad_accounts (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+    }
+}
+
+diesel::table! {
+    ad_entities (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+    }
+}
+
+diesel::table! {
+    ad_days (account_id, day, ad_id, currency) {
+        account_id -> BigInt,
+        day -> Date,
+        ad_id -> BigInt,
+        currency -> Text,
+    }
+}
+
+diesel::table! {
+    campaign_creatives (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        last_seen -> Date,
+    }
+}
+
+diesel::table! {
     creatives (account_id, id) {
         account_id -> BigInt,
         id -> BigInt,

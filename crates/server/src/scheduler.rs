@@ -3,9 +3,11 @@
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use app::jobs::{Deps, Outcome, Selection, Shutdown, Stop, run_all_until};
+use app::{
+    jobs::{Deps, Outcome, Selection, Shutdown, Stop, run_all_until},
+    outage,
+};
 use croner::Cron;
-use domain::error::Chain;
 use jiff::{Timestamp, tz::TimeZone};
 use store::{Retention, Store};
 use time::OffsetDateTime;
@@ -38,11 +40,11 @@ pub async fn run(
     let (stop, _following) = follow(cancelled.clone());
     loop {
         if let Err(error) = store.maintain(OffsetDateTime::now_utc(), retention).await {
-            tracing::error!(error = %Chain(&error), "maintenance failed");
+            outage::warn(&error, "maintenance failed");
         }
         match run_all_until(&deps, Selection::default(), at_once, OffsetDateTime::now_utc, &stop).await {
             Ok(reports) => count(&reports),
-            Err(error) => tracing::error!(error = %Chain(&error), "the jobs could not be looked up"),
+            Err(error) => outage::warn(&error, "the jobs could not be looked up"),
         }
         tokio::select! {
             () = cancelled.cancelled() => return,

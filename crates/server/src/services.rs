@@ -136,15 +136,16 @@ async fn run_supervised(
         let failures = supervisor.failures().clone();
         // So that its first panic shows as a rise.
         metrics::counter!("background_task_panics_total", "task" => "batch_writer").increment(0);
-        let state = state(config, store, &held, text_generator.clone(), ports.clone(), shared.as_ref())?;
+        let payments = payment_service.clone();
+        let mut state =
+            state(config, store, (&held, text_generator.clone(), payments), ports.clone(), shared.as_ref())?;
+        state.settings.draining = draining.clone();
         let (keys, connect, api_state) = (keys.clone(), &database.connect, (api, state.clone()));
         let payments = payment_service.clone();
         let needs = Needs { keys, mails: &mails, connect, payments, deliveries: ports, api: api_state };
         let pages = dashboard(config, store, needs, &mut stopped)?;
-        let dashboard = Some(pages.to_string());
+        state.settings.dashboard = Some(pages.to_string());
         addresses = Some(Addresses { api, dashboard: pages });
-        let settings = Settings { draining: draining.clone(), dashboard, ..state.settings };
-        let state = State { settings, payment_service: payment_service.clone(), ..state };
         let of_threads = Workers::new(stores.threads.clone(), &stores.events, held, failures);
         workers = Some(of_threads.clone());
         let for_thread = move |state| of_threads.state_of_next(state);
@@ -462,8 +463,7 @@ fn limiter(shared: Option<&Arc<Link>>) -> Arc<dyn RateLimiter> {
 fn state(
     config: &Config,
     store: &Arc<Store>,
-    keys: &KeyCache,
-    text_generator: InsightTextGenerator,
+    (keys, text_generator, payment_service): (&KeyCache, InsightTextGenerator, Option<app::payments::PaymentService>),
     deliveries: Ports,
     shared: Option<&Arc<Link>>,
 ) -> anyhow::Result<State> {
@@ -484,7 +484,7 @@ fn state(
         keys: Arc::new(keys.clone()),
         status: Arc::new(StatusPages::new(store.clone(), store.clone())),
         prices: Arc::new(payments::prices(config)?),
-        payment_service: None,
+        payment_service,
         connectors: shops::connectors(config)?,
         redirect_uri: config.integration_redirect_url.clone(),
         vote_price: ai::shown_vote_price(config)?,

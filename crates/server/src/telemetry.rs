@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, IsTerminal},
+    panic::{self, PanicHookInfo},
     time::Duration,
 };
 
@@ -34,7 +35,15 @@ pub fn init_logs(filter: &str) -> anyhow::Result<()> {
     } else {
         json(filter).with_writer(io::stderr).finish().try_init()
     };
-    started.map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))
+    started.map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))?;
+    panic::set_hook(Box::new(log_panic));
+    Ok(())
+}
+
+/// A panic is a line of the log as well, within the spans that it happened in.
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let at = panic.location().map(ToString::to_string);
+    tracing::error!(at, panic = panic.payload_as_str(), "a thread panicked");
 }
 
 fn filter_of(filter: &str) -> anyhow::Result<EnvFilter> {
@@ -174,6 +183,26 @@ mod tests {
         });
         let line: serde_json::Value = serde_json::from_slice(&lines.0.lock().unwrap()).unwrap();
         assert_eq!(line["spans"], serde_json::json!([{"name": "job", "claim": 3, "until": "{\"noon\"}"}]));
+    }
+
+    #[test]
+    fn a_panic_is_a_line_with_its_spans() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = json(EnvFilter::new("error")).with_writer(move || writer.clone()).finish();
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(log_panic));
+        let ended = panic::catch_unwind(panic::AssertUnwindSafe(|| {
+            tracing::subscriber::with_default(subscriber, || {
+                tracing::error_span!("job", account_id = 7).in_scope(|| panic!("on purpose"));
+            });
+        }));
+        panic::set_hook(before);
+        assert!(ended.is_err());
+        let line: serde_json::Value = serde_json::from_slice(&lines.0.lock().unwrap()).unwrap();
+        assert_eq!(line["panic"], "on purpose");
+        assert!(line["at"].as_str().unwrap().contains("telemetry.rs:"), "{line}");
+        assert_eq!(line["spans"], serde_json::json!([{"name": "job", "account_id": 7}]));
     }
 
     #[test]

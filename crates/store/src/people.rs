@@ -60,6 +60,40 @@ impl TryFrom<PersonRow> for Person {
     }
 }
 
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = memberships, check_for_backend(diesel::pg::Pg))]
+struct MemberRow {
+    #[diesel(embed)]
+    person: PersonRow,
+    role: String,
+    created_at: OffsetDateTime,
+}
+
+impl TryFrom<MemberRow> for Member {
+    type Error = StoreError;
+    fn try_from(row: MemberRow) -> Result<Self, StoreError> {
+        let MemberRow { person, role, created_at } = row;
+        Ok(Self { person: person.try_into()?, role: parse(&role, "role")?, since: created_at })
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = memberships, check_for_backend(diesel::pg::Pg))]
+struct ShopRow {
+    user_id: String,
+    #[diesel(select_expression = accounts::name)]
+    name: String,
+    role: String,
+}
+
+impl TryFrom<ShopRow> for Shop {
+    type Error = StoreError;
+    fn try_from(row: ShopRow) -> Result<Self, StoreError> {
+        let ShopRow { user_id, name, role } = row;
+        Ok(Self { user: parse(&user_id, "user id")?, name, role: parse(&role, "role")? })
+    }
+}
+
 /// Removes the sessions, links, challenges and counters that are over.
 pub(crate) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
     sessions::prune(connection, now).await?;
@@ -154,40 +188,34 @@ impl PersonStore for Store {
     }
 
     async fn members(&self, user: &UserId) -> Result<Vec<Member>, StoreError> {
-        let rows: Vec<(PersonRow, String, OffsetDateTime)> = self
+        let rows: Vec<MemberRow> = self
             .run::<_, Failure>(async |connection| {
                 Ok(memberships::table
                     .inner_join(people::table)
                     .filter(memberships::user_id.eq(user.as_str()))
                     .order(memberships::person_id)
-                    .select((PersonRow::as_select(), memberships::role, memberships::created_at))
+                    .select(MemberRow::as_select())
                     .load(connection)
                     .await?)
             })
             .await?;
-        let member = |(person, role, since): (PersonRow, String, OffsetDateTime)| {
-            Ok(Member { person: person.try_into()?, role: parse(&role, "role")?, since })
-        };
-        rows.into_iter().map(member).collect()
+        rows.into_iter().map(Member::try_from).collect()
     }
 
     async fn shops(&self, person: PersonId) -> Result<Vec<Shop>, StoreError> {
         let live = accounts::user_id.eq(memberships::user_id).and(accounts::mode.eq(Mode::Live.as_str()));
-        let rows: Vec<(String, String, String)> = self
+        let rows: Vec<ShopRow> = self
             .run::<_, Failure>(async |connection| {
                 Ok(memberships::table
                     .inner_join(accounts::table.on(live))
                     .filter(memberships::person_id.eq(person.0).and(accounts::copy_of.is_null()))
                     .order((accounts::name, memberships::user_id))
-                    .select((memberships::user_id, accounts::name, memberships::role))
+                    .select(ShopRow::as_select())
                     .load(connection)
                     .await?)
             })
             .await?;
-        let shop = |(user, name, role): (String, String, String)| {
-            Ok(Shop { user: parse(&user, "user id")?, name, role: parse(&role, "role")? })
-        };
-        rows.into_iter().map(shop).collect()
+        rows.into_iter().map(Shop::try_from).collect()
     }
 
     async fn set_role(

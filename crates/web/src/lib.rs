@@ -7,6 +7,7 @@ pub mod compression;
 pub mod csv;
 pub mod detached;
 mod meter;
+pub mod panics;
 pub mod random;
 pub mod request_id;
 pub mod server;

@@ -4,16 +4,18 @@ mod bodies;
 
 use actix_web::{Either, HttpResponse, web};
 use domain::{
-    AdEntityId,
+    AccountId, AdEntityId,
     ads::AdPlatform,
     creatives::{Query, Status},
 };
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use self::bodies::{CreativeBody, FileRow, MethodBody};
 use crate::{
+    as_of::{AsOf, Results},
     auth::Caller,
     csv::{self, Csv, CsvMetadata, Format, Listing},
     error::{ApiError, Code},
@@ -56,14 +58,16 @@ pub struct ListParams {
     /// `next_cursor` of the page before.
     #[param(minimum = 1)]
     cursor: Option<i64>,
+    #[param(inline, required = false)]
+    as_of: Option<AsOf>,
 }
 
 impl Input for ListParams {}
 
 impl ListParams {
-    fn query(&self, caller: &Caller, state: &State) -> Query {
+    fn query(&self, caller: &Caller, now: OffsetDateTime) -> Query {
         Query {
-            range: window::ending_today(caller.zone(), (state.clock)(), self.days.get()),
+            range: window::ending_today(caller.zone(), now, self.days.get()),
             platform: self.platform,
             status: self.status,
             winner: self.winner,
@@ -115,14 +119,15 @@ pub async fn get(
     streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let Listing { params, format, warnings } = listing;
-    let (account, query, currency) = (caller.account(), params.query(&caller, &state), caller.currency());
+    let Results { account, now } = Results::of(&caller, params.as_of, &state).await?;
+    let (query, currency) = (params.query(&caller, now), caller.currency());
     let freshness = state.creatives.freshness(account).await?;
     let generated_at = freshness.as_of.map(instant);
     let freshness = FreshnessBody::new(freshness, caller.zone());
     if format == Format::Csv {
         let day = query.range.last;
         let about = CsvMetadata { name: "creatives", day, freshness: Some(freshness), warnings: &warnings };
-        return file(&about, &caller, query, &params, &state, streams).await;
+        return file(&about, &caller, (account, query), &params, &state, streams).await;
     }
     let page = params.limit.page(params.cursor);
     let found = state.creatives.page(account, query, page).await?;
@@ -143,7 +148,7 @@ pub async fn get(
 async fn file(
     about: &CsvMetadata<'_>,
     caller: &Caller,
-    query: Query,
+    (account, query): (AccountId, Query),
     params: &ListParams,
     state: &State,
     streams: web::Data<Streams>,
@@ -152,10 +157,10 @@ async fn file(
     let row = move |creative| FileRow::from(CreativeBody::new(creative, currency));
     if params.limit.requested().is_none() {
         let streaming = streams.into_inner().begin(caller.account())?;
-        let rows = state.creatives.stream(caller.account(), query, params.cursor).await?;
+        let rows = state.creatives.stream(account, query, params.cursor).await?;
         return Ok(Either::Right(csv::stream(about, rows, row, streaming)));
     }
-    let found = state.creatives.page(caller.account(), query, params.limit.page(params.cursor)).await?;
+    let found = state.creatives.page(account, query, params.limit.page(params.cursor)).await?;
     let rows: Vec<FileRow> = found.items.into_iter().map(row).collect();
     csv::page(about, &rows, found.next_cursor).map(Either::Left)
 }

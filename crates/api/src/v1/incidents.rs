@@ -152,7 +152,7 @@ impl IncidentBody {
 impl UpdateBody {
     fn new(update: &Update, texts: &Texts) -> Self {
         let Update { id, status, body: _, created_at } = update;
-        Self { id: *id, status: status.as_str(), body: update.body_in(texts), created_at: instant(*created_at) }
+        Self { id: id.0, status: status.as_str(), body: update.body_in(texts), created_at: instant(*created_at) }
     }
 }
 

@@ -6,15 +6,13 @@ use actix_web::{
     web,
 };
 use domain::ai::{Outcome, RequestError, Run, RunState};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
-use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::Upload,
+    body::{Nothing, Upload},
     error::{ApiError, Code},
-    input::Input,
     names, path,
     query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
@@ -71,14 +69,6 @@ impl JobBody {
     }
 }
 
-/// What a job is started with.
-#[derive(Deserialize, Validate)]
-struct Nothing {}
-
-impl Input for Nothing {
-    const IS_OPTIONAL: bool = true;
-}
-
 /// Generate insights.
 ///
 /// Starts a job that looks at the newest results and lets a language model word what there is to tell; its credits are
@@ -89,7 +79,8 @@ impl Input for Nothing {
     responses((status = 202, description = "The job.", body = JobBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([
-        Code::PaymentRequired, Code::InsufficientCredits, Code::InvalidJson, Code::InvalidBody, Code::UnsupportedMediaType
+        Code::PaymentRequired, Code::InsufficientCredits, Code::InvalidJson, Code::InvalidBody, Code::PayloadTooLarge,
+        Code::UnsupportedMediaType
     ])))
 )]
 pub async fn start(

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     auth::Caller,
+    body::{Nothing, Upload},
     error::{ApiError, Code},
     names, path,
     query::{NoParams, Paging, Query},
@@ -255,17 +256,24 @@ pub async fn get(
     params(("id" = i64, Path, description = "The connection.", minimum = 1, example = 12)),
     responses((status = 200, description = "The connection is due.", body = DoneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
+    extensions(("x-errors" = json!([
+        Code::NotFound, Code::InvalidTransition, Code::InvalidJson, Code::InvalidBody, Code::PayloadTooLarge,
+        Code::UnsupportedMediaType
+    ])), ("x-since" = json!("2026-12")))
 )]
 pub async fn sync(
     caller: Caller,
     query: Query<NoParams>,
     request: HttpRequest,
+    upload: Upload,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
+    let (Nothing {}, ignored) = upload.read()?;
+    let mut warnings = query.warnings;
+    warnings.extend(ignored);
     let (account, id) = (caller.account(), path::integration(&request)?);
     match detached(async move { state.shops.sync(account, id, None).await }).await? {
-        Asked::Due => Reply::done(&DoneBody::new(query.warnings)),
+        Asked::Due => Reply::done(&DoneBody::new(warnings)),
         Asked::Ended => Err(ApiError::new(Code::InvalidTransition).message("The connection has ended.")),
         Asked::Unknown => Err(path::no_integration()),
     }

@@ -271,7 +271,8 @@ pub async fn delete(
 impl From<InvalidContent> for ApiError {
     fn from(invalid: InvalidContent) -> Self {
         let field = invalid.field();
-        Self::new(Code::InvalidBody).message(format!("`{field}` {invalid}.")).param(field)
+        let code = if invalid.is_of_content() { Code::InvalidBody } else { Code::InvalidParameter };
+        Self::new(code).message(format!("`{field}` {invalid}.")).param(field)
     }
 }
 

@@ -2,11 +2,10 @@
 
 use actix_web::web;
 use domain::{
-    customers::{ACTIVE_DAYS, Segment, SegmentFigures},
+    customers::{ACTIVE_DAYS, Segment, SegmentFigures, SegmentTotals},
     freshness::Dated,
-    money::{Currency, ratio},
+    money::Currency,
 };
-use rust_decimal::Decimal;
 use serde::Serialize;
 use time::Duration;
 use utoipa::ToSchema;
@@ -81,15 +80,8 @@ pub struct Body {
     warnings: Warnings,
 }
 
-/// What every segment is measured against.
-struct Whole {
-    customers: Decimal,
-    revenue: Decimal,
-    currency: Currency,
-}
-
-impl Whole {
-    fn part(&self, figures: &SegmentFigures) -> SegmentBody {
+impl SegmentBody {
+    fn new(figures: &SegmentFigures, totals: &SegmentTotals, currency: Currency) -> Self {
         let SegmentFigures {
             segment,
             customers,
@@ -99,17 +91,24 @@ impl Whole {
             avg_ltv_estimate,
             avg_churn_score,
         } = *figures;
-        SegmentBody {
+        Self {
             segment,
             customers,
-            share: JsonDecimal::ratio(ratio(customers.into(), self.customers)),
+            share: JsonDecimal::ratio(totals.share_of_customers(figures)),
             active,
             orders_count,
-            revenue_total: JsonDecimal::money(revenue_total, self.currency),
-            revenue_share: JsonDecimal::ratio(ratio(revenue_total, self.revenue)),
-            avg_ltv_estimate: avg_ltv_estimate.map(|amount| JsonDecimal::money(amount, self.currency)),
+            revenue_total: JsonDecimal::money(revenue_total, currency),
+            revenue_share: JsonDecimal::ratio(totals.share_of_revenue(figures)),
+            avg_ltv_estimate: avg_ltv_estimate.map(|amount| JsonDecimal::money(amount, currency)),
             avg_churn_score: avg_churn_score.map(JsonDecimal::ratio),
         }
+    }
+}
+
+impl TotalsBody {
+    fn new(totals: SegmentTotals, currency: Currency) -> Self {
+        let SegmentTotals { customers, active, orders_count, revenue_total } = totals;
+        Self { customers, active, orders_count, revenue_total: JsonDecimal::money(revenue_total, currency) }
     }
 }
 
@@ -129,18 +128,10 @@ pub async fn get(caller: Caller, query: Query<AsOfParams>, state: web::Data<Stat
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let active_since = now - Duration::days(ACTIVE_DAYS);
     let Dated { found, freshness } = state.customers.segments(account, active_since).await?;
-    let sum = |of: fn(&SegmentFigures) -> i64| found.iter().map(of).sum::<i64>();
-    let revenue: Decimal = found.iter().map(|figures| figures.revenue_total).sum();
-    let totals = TotalsBody {
-        customers: sum(|figures| figures.customers),
-        active: sum(|figures| figures.active),
-        orders_count: sum(|figures| figures.orders_count),
-        revenue_total: JsonDecimal::money(revenue, caller.currency()),
-    };
-    let whole = Whole { customers: totals.customers.into(), revenue, currency: caller.currency() };
+    let (totals, currency) = (SegmentTotals::of(&found), caller.currency());
     Reply::found(&Body {
-        data: found.iter().map(|figures| whole.part(figures)).collect(),
-        totals,
+        data: found.iter().map(|figures| SegmentBody::new(figures, &totals, currency)).collect(),
+        totals: TotalsBody::new(totals, currency),
         freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,
         warnings,

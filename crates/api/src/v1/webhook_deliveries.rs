@@ -15,13 +15,14 @@ use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Json, Upload},
+    body::{Json, Nothing, Upload},
     error::{ApiError, Code},
     input::{Input, Timestamp},
     names, path,
     query::{Limit, NoParams, Query},
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
+    warnings::Warning,
     write::{answered, written},
 };
 
@@ -213,6 +214,9 @@ pub async fn list(
 ) -> Result<Reply, ApiError> {
     let Query { params: ListParams { state: wanted, event, since, until, limit, cursor }, warnings } = query;
     let filter = Filter { state: wanted, event, since: since.map(|at| at.0), until: until.map(|at| at.0) };
+    if filter.since.zip(filter.until).is_some_and(|(since, until)| since >= until) {
+        return Err(ApiError::parameter("until", "must be after `since`"));
+    }
     let page = limit.page(cursor);
     let (account, id) = (caller.account(), path::subscription(&request)?);
     state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
@@ -279,6 +283,9 @@ pub struct ResentBody {
     ok: bool,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
 }
 
 /// Send a delivery again.
@@ -293,23 +300,29 @@ pub struct ResentBody {
     ),
     responses((status = 200, description = "The delivery is due now.", body = ResentBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::WebhookNotFound, Code::InvalidTransition])))
+    extensions(("x-errors" = json!([
+        Code::NotFound, Code::WebhookNotFound, Code::InvalidTransition, Code::InvalidJson, Code::InvalidBody,
+        Code::PayloadTooLarge, Code::UnsupportedMediaType
+    ])))
 )]
 pub async fn resend(
     caller: Caller,
-    _: Query<NoParams>,
+    query: Query<NoParams>,
     request: HttpRequest,
     upload: Upload,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let idempotency = upload.idempotency(&request)?;
+    let (Nothing {}, ignored) = upload.read()?;
+    let mut warnings = query.warnings;
+    warnings.extend(ignored);
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let delivery = path::delivery(&request).ok_or_else(unknown)?;
     let work =
         async move { state.delivery_log.resend(account, id, delivery, idempotency, None, (state.clock)()).await };
     let conflict = |message: &'static str| Err(ApiError::new(Code::InvalidTransition).message(message));
     let answer = |resent| match resent {
-        Resent::Queued => Reply::done(&ResentBody { ok: true, api_version: API_VERSION }),
+        Resent::Queued => Reply::done(&ResentBody { ok: true, api_version: API_VERSION, warnings }),
         Resent::Unknown => Err(unknown()),
         Resent::UnderWay => conflict("The delivery is being attempted at this moment."),
         Resent::Inactive => conflict("The subscription is switched off."),

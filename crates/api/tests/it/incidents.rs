@@ -32,7 +32,7 @@ fn incident(id: i64, severity: Severity, resolved: bool) -> Incident {
         monitoring_at: Some(started_at + Duration::minutes(40)),
         resolved_at: resolved.then(|| started_at + Duration::HOUR),
         updates: vec![Update {
-            id: 12,
+            id: domain::IncidentUpdateId(12),
             status: Status::Monitoring,
             body: "The queue is draining.".to_owned(),
             created_at: started_at + Duration::minutes(40),

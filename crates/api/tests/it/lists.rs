@@ -367,6 +367,8 @@ fn story() -> StoredStory {
         lever: Some(Lever { kind: LeverKind::Platform, part: part(), share: 0.971_23, confidence: 0.9 }),
         money: Some(Money { low: -1_700.0, expected: -1_450.0, high: -1_200.0, measure: Measure::Profit }),
         usual_day: 2_000.0,
+        returned: 0.0,
+        is_on_order: false,
         members: vec![],
         phase: Phase::Over { since },
     };

@@ -74,6 +74,7 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
         current_stock: 0,
         units_sold_30d: 1,
         sells_at_a_loss: false,
+        is_on_order: false,
     };
     let stored = Stored { critical: sold_out.iter().map(item).collect(), ..Stored::default() };
     let mut accounts = MockAccountStore::new();

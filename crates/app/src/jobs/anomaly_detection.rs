@@ -55,6 +55,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let older = DayRange { first: back(last, KEPT_DAYS - 1), last: back(scored.first, 1) };
     let kept = work.deps.anomalies.observed(account.id, older).await?;
     let zone = account.timezone.clone();
+    let begins = known.first().map(|day| day.day);
     let (shop, events, expected) = off_thread(move || {
         let (shop, events) = Shop::judged(days, holidays, scored, zone);
         let expected = expected::days(&known, &shop, &kept);
@@ -72,7 +73,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let detected = off_thread(move || {
         let findings = shop.findings(&events, &parts);
         let stories = shop.stories(&findings, &Parts::new(&parts), stock_outs);
-        Detected { findings, stories, days: expected }
+        Detected { findings, stories, days: expected, begins }
     })
     .await?;
     let news = back(last, NEWS_DAYS - 1);

@@ -10,7 +10,7 @@ use domain::{
     jobs::WriteOutcome,
     metrics::contribution::OrderCosts,
     money::Currency,
-    profit::DayRange,
+    profit::{Basis, DayRange},
     risks::{Finding, Scale, Situation, integration_stale, low_credits, webhook_failing},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
@@ -26,8 +26,6 @@ use super::{
 const DAYS: i64 = 90;
 /// Days that tell how large the shop is.
 const SCALE_DAYS: usize = 30;
-/// Unit costs are known well enough to speak of profit when they cover this part of the revenue of products.
-const KNOWN_COSTS: f64 = 0.5;
 
 pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let (account, last, now) = (work.account, work.claim.last_full_day(), (work.clock)());
@@ -79,7 +77,9 @@ impl Shop {
     fn of(days: Vec<DayTotals>, currency: Currency) -> Self {
         let month = days.get(days.len().saturating_sub(SCALE_DAYS)..).unwrap_or_default();
         let sum = |figure: fn(&DayTotals) -> Decimal| amount(days.iter().map(figure).sum());
-        let is_known = knows_costs(&days);
+        let mut basis = Basis::default();
+        days.iter().for_each(|day| basis += day.basis);
+        let is_known = basis.costs_are_known();
         let of_month = |figure: fn(&DayTotals) -> Decimal| amount(month.iter().map(figure).sum());
         let net = sum(|day| day.components().net_revenue());
         let profit = sum(|day| day.components().operational_profit());
@@ -99,12 +99,6 @@ impl Shop {
     fn last(&self, days: usize) -> &[DayTotals] {
         self.days.get(self.days.len().saturating_sub(days)..).unwrap_or_default()
     }
-}
-
-fn knows_costs(days: &[DayTotals]) -> bool {
-    let covered: Decimal = days.iter().map(|day| day.basis.cogs_covered_revenue).sum();
-    let goods: Decimal = days.iter().map(|day| day.basis.goods_revenue).sum();
-    part(amount(covered), amount(goods)).is_some_and(|share| share >= KNOWN_COSTS)
 }
 
 const fn range(spread: Spread) -> (f64, f64, f64) {

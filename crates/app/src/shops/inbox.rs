@@ -15,7 +15,6 @@ use domain::{
 };
 use futures_util::{StreamExt, stream};
 use time::{Duration, OffsetDateTime};
-use tokio::time::sleep;
 use tracing::Instrument;
 
 use super::{
@@ -23,7 +22,7 @@ use super::{
     turn::{Stopped, Turn},
     unknown_orders::UnknownOrders,
 };
-use crate::outage;
+use crate::{outage, worker};
 
 /// How often it is looked whether hooks wait.
 const EVERY: Pause = Pause::from_secs(1);
@@ -62,19 +61,8 @@ impl HookWorker {
 
     /// Acts on hooks until `stop`; those under way are acted on again by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let mut stop = std::pin::pin!(stop);
-        loop {
-            let working = async {
-                if let Err(error) = self.tick().await {
-                    outage::warn(&error, "hooks of shops could not be looked up");
-                }
-                sleep(EVERY).await;
-            };
-            tokio::select! {
-                () = &mut stop => return,
-                () = working => {}
-            }
-        }
+        let turn = || async { self.tick().await.map(|()| false) };
+        worker::run(stop, EVERY, "hooks of shops could not be looked up", turn).await;
     }
 
     /// Acts on what waits now.

@@ -21,11 +21,10 @@ use domain::{
     },
 };
 use serde_json::Value;
-use tokio::time::sleep;
 use tracing::Instrument;
 
 use super::SocialWorker;
-use crate::outage;
+use crate::worker;
 
 /// How often votes are looked for, and how many are under way at a time: a model that is slow must hold up nobody.
 const EVERY: Duration = Duration::from_secs(1);
@@ -43,22 +42,7 @@ pub struct Voter {
 impl SocialWorker {
     /// Takes one vote after the other until the process stops; the one under way ends first.
     pub(super) async fn vote(&self, stopped: impl Future<Output = ()>) {
-        tokio::pin!(stopped);
-        loop {
-            let pause = match self.vote_next().await {
-                Ok(true) => Duration::ZERO,
-                Ok(false) => EVERY,
-                Err(error) => {
-                    outage::warn(&error, "votes on comments wait; trying again");
-                    EVERY
-                }
-            };
-            tokio::select! {
-                biased;
-                () = &mut stopped => return,
-                () = sleep(pause) => {}
-            }
-        }
+        worker::run_to_the_end(stopped, EVERY, "votes on comments wait; trying again", || self.vote_next()).await;
     }
 
     /// What is known of the vote on a comment of an account of this kind, before the model is asked.

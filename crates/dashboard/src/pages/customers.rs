@@ -3,10 +3,10 @@
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     accounts::Platform,
-    customers::{ACTIVE_DAYS, Customer, SegmentFigures},
+    customers::{ACTIVE_DAYS, Customer, SegmentFigures, SegmentTotals},
     freshness::Dated,
     metrics::Unit,
-    money::{ratio, round},
+    money::round,
     page::{Page, PageRequest},
     search::Prefix,
 };
@@ -103,17 +103,16 @@ fn segment_head(writer: &Writer) -> Vec<Head> {
 
 /// A bar with its share, each of customers and of revenue: what a segment is beside what it brings.
 fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) -> Panel<Row> {
-    let customers: i64 = found.found.iter().map(|segment| segment.customers).sum();
-    let revenue: Decimal = found.found.iter().map(|segment| segment.revenue_total).sum();
-    let share = |part: Decimal, whole: Decimal| Cell::Part(Part::of(ratio(part, whole).to_f64().unwrap_or_default()));
+    let totals = SegmentTotals::of(&found.found);
+    let share = |share: Decimal| Cell::Part(Part::of(share.to_f64().unwrap_or_default()));
     let row = |segment: &SegmentFigures| Row {
         name: writer.say(&format!("segment-{}", segment.segment)),
         address: None,
         below: Some(writer.say(&format!("segment-{}-what", segment.segment))),
         cells: vec![
-            share(segment.customers.into(), customers.into()),
+            share(totals.share_of_customers(segment)),
             count(writer, segment.customers),
-            share(segment.revenue_total, revenue),
+            share(totals.share_of_revenue(segment)),
             money(writer, segment.revenue_total),
             count(writer, segment.active),
             likelihood(writer, segment.avg_churn_score),
@@ -122,7 +121,7 @@ fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) ->
     Panel {
         id: "h-segments",
         title: writer.say("segments-title"),
-        items: if customers > 0 { found.found.iter().map(row).collect() } else { vec![] },
+        items: if totals.customers > 0 { found.found.iter().map(row).collect() } else { vec![] },
         nothing: writer.say("no-customers"),
         all: None,
         next: None,

@@ -8,7 +8,7 @@ use domain::{
     InsightId,
     audit::Action,
     freshness::Dated,
-    insights::{Filter, Insight, Severity, Status},
+    insights::{Filter, Insight, Kind, Severity, Status},
     page::{Page, PageRequest},
     people::Act,
 };
@@ -116,14 +116,17 @@ pub async fn decide(
     Ok(see(&Query { decided, ..Query::of_status(from) }.address()))
 }
 
-/// What is critical first, then by the money at stake, the most first, then by severity.
+/// The week first, then what is critical, then by the money at stake, the most first, then by severity.
 pub fn ranked(insights: &[Insight]) -> Vec<&Insight> {
     let mut ranked: Vec<&Insight> = insights.iter().collect();
+    let is_week = |insight: &Insight| insight.told.as_ref().is_some_and(|told| told.kind == Kind::WeeklyDigest);
     let is_critical = |insight: &Insight| insight.severity == Severity::Critical;
     let stake = |insight: &Insight| insight.at_stake.unwrap_or(f64::MIN);
     ranked.sort_by(|a, b| {
         let by_stake = || stake(b).total_cmp(&stake(a));
-        is_critical(b).cmp(&is_critical(a)).then_with(by_stake).then_with(|| b.severity.cmp(&a.severity))
+        let by_urgency = || is_critical(b).cmp(&is_critical(a));
+        let by_severity = || b.severity.cmp(&a.severity);
+        is_week(b).cmp(&is_week(a)).then_with(by_urgency).then_with(by_stake).then_with(by_severity)
     });
     ranked
 }

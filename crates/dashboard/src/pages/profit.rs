@@ -142,7 +142,7 @@ impl Source<'_> {
         }
         let known = basis.cogs_coverage_pct();
         let revenue = told(writer, Metric::GrossRevenue, basis.goods_revenue);
-        let percent = |known| writer.message("percent").text("number", writer.number(known, 1)).say();
+        let percent = |known| writer.in_percent(known, 1);
         let coverage = Fact {
             name: writer.say("cost-known"),
             text: known.map_or_else(|| "–".to_owned(), percent),

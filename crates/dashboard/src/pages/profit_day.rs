@@ -129,7 +129,7 @@ fn written(writer: &Writer, value: Value) -> String {
         Value::Money(amount) => writer.exact(amount),
         Value::Count(count) => writer.number(count.into(), 0),
         Value::Rate(share) => writer.number(share.normalize(), share.normalize().scale()),
-        Value::Percent(percent) => writer.message("percent").text("number", writer.number(percent, 2)).say(),
+        Value::Percent(percent) => writer.in_percent(percent, 2),
     }
 }
 

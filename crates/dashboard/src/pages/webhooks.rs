@@ -18,7 +18,6 @@ use domain::{
         settings::DISABLED_BY_OWNER, signature::Secret, url::WebhookUrl,
     },
 };
-use rust_decimal::Decimal;
 use time::Duration;
 
 use super::{
@@ -192,14 +191,11 @@ fn row(writer: &Writer, subscription: &Subscription, tally: Option<Tally>) -> Ro
 
 /// The share of what has ended that succeeded, and of how many.
 pub fn share(writer: &Writer, tally: Option<Tally>) -> (String, Option<String>) {
-    let Tally { delivered, failed, .. } = tally.unwrap_or_default();
-    let all = delivered + failed;
-    if all == 0 {
-        return (writer.say("nothing-sent"), None);
-    }
-    let share = writer.percent(Decimal::from(delivered) / Decimal::from(all), 1);
-    let of = writer.message("share-of").text("delivered", whole(writer, delivered)).text("all", whole(writer, all));
-    (share, Some(of.say()))
+    let tally = tally.unwrap_or_default();
+    let Some(rate) = tally.success_rate() else { return (writer.say("nothing-sent"), None) };
+    let (delivered, all) = (whole(writer, tally.delivered), whole(writer, tally.ended()));
+    let of = writer.message("share-of").text("delivered", delivered).text("all", all);
+    (writer.percent(rate, 1), Some(of.say()))
 }
 
 pub fn whole(writer: &Writer, count: i64) -> String {

@@ -16,13 +16,26 @@ pub fn cause(cause: Cause, expected: f64, drivers: &[Driver], texts: &Texts) -> 
     if cause == Cause::ClosedDay {
         return texts.message("cause-closed-day").count("orders", estimate(expected, 0)).say();
     }
-    let told: Vec<String> = chain(drivers).map(|driver| said(driver, texts)).collect();
+    let way: Vec<&Driver> = chain(drivers).collect();
+    // That a part sold nothing because it had no orders says one thing twice.
+    let is_again = |next: Option<&&Driver>, driver: &Driver| {
+        next.is_some_and(|next| {
+            SUMS.contains(&next.metric.as_str())
+                && driver.part.is_some()
+                && (next.dimension, &next.part) == (driver.dimension, &driver.part)
+        })
+    };
+    let told = way.iter().enumerate().filter(|(at, driver)| !is_again(way.get(at + 1), driver));
+    let told: Vec<String> = told.map(|(_, driver)| said(driver, texts)).collect();
     let share: f64 = chain(drivers).map(|driver| driver.share).product();
     let because = texts.message("cause-because").say();
     capitalised(
         &texts.message("cause").text("drivers", told.join(&because)).percent("share", estimate(share, 4), 0).say(),
     )
 }
+
+/// Sums and counts, which say of a part no more than those that they make up.
+const SUMS: [&str; 6] = ["gross_revenue", "net_revenue", "orders", "units", "customers", "new_customers"];
 
 /// Drivers that are a part of a whole, of which a change is told in percentage points.
 const SHARES: [&str; 3] = ["conversion", "refund_rate", "share_of_visitors"];
@@ -112,6 +125,10 @@ pub(crate) mod tests {
         "Visits were 50% below normal, because clicks on ads were 75% below normal (80% of the difference).")]
     #[case(&[driver(1, "orders", Some((Dimension::CountryPlatform, "BR/shopify")), 0.95, (0.0, 40.0))],
         "Orders in Brazil on Shopify were zero (95% of the difference).")]
+    #[case(&[
+        driver(1, "gross_revenue", Some((Dimension::Platform, "shopify")), 0.85, (0.0, 900.0)),
+        driver(2, "orders", Some((Dimension::Platform, "shopify")), 1.0, (0.0, 40.0)),
+    ], "Orders on Shopify were zero (85% of the difference).")]
     #[case(&[driver(1, "gross_revenue", Some((Dimension::Platform, OTHER)), 0.95, (30.0, 40.0))],
         "Sales on all others together were 25% below normal (95% of the difference).")]
     #[case(&[driver(1, "ad_spend", Some((Dimension::Campaign, "google/Shopping")), 1.0, (400.0, 100.0))],

@@ -93,7 +93,8 @@ pub(crate) fn say_all(texts: &Texts) {
         }
     }
     for occasion in Occasion::ALL {
-        let update = |body| Update { id: 1, status: super::Status::Resolved, body, created_at: at };
+        let update =
+            |body| Update { id: crate::IncidentUpdateId(1), status: super::Status::Resolved, body, created_at: at };
         assert_eq!(update(body(occasion, &english)).body_in(texts), body(occasion, texts));
         assert_eq!(update("We are on it.".to_owned()).body_in(texts), "We are on it.");
     }

@@ -45,8 +45,10 @@ pub struct CriticalItem {
     pub sku: String,
     pub current_stock: i64,
     pub units_sold_30d: i64,
-    /// Whether each unit of it costs more than it brings, by its suggestion to reorder that is open.
+    /// Whether each unit of it costs more than it brings, by the last suggestion to reorder it.
     pub sells_at_a_loss: bool,
+    /// Whether units are on their way.
+    pub is_on_order: bool,
 }
 
 /// Comments, but for praise and spam, that have waited for an answer for longer than [`UNANSWERED_AFTER`].

@@ -24,8 +24,38 @@ const RECORD_NEWS: usize = 7;
 /// Stories that a week is told by.
 const STORIES_OF_WEEK: usize = 3;
 
+/// A day that was the best of all that are known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record {
+    pub day: Date,
+    sales: Decimal,
+    orders: i64,
+    before: (Date, Decimal),
+    is_of_year: bool,
+}
+
+impl Record {
+    /// How far back it is the best: of a year, or of all that ever were.
+    pub const fn reach(self) -> &'static str {
+        if self.is_of_year { "year" } else { "ever" }
+    }
+
+    pub fn draft(self) -> Draft {
+        let Self { day, sales, orders, before: (record_day, record), .. } = self;
+        let told = Told::new(Kind::RecordDay)
+            .with("day", Value::Date(day))
+            .with("sales", Value::Money(sales))
+            .with("orders", count(orders))
+            .with("record", Value::Money(record))
+            .with("record_day", Value::Date(record_day))
+            .with("reach", Value::Code(self.reach().to_owned()));
+        let stake = Some(sales - record);
+        Draft { stake, ..Draft::new("record:day", Severity::Low, Category::Revenue, told) }
+    }
+}
+
 /// The best day of all that are known, if it was one of the last. Days are one after the other.
-pub(super) fn record(days: &[DayTotals]) -> Option<Draft> {
+pub(super) fn record(days: &[DayTotals]) -> Option<Record> {
     let since_first = days.iter().position(|day| !day.gross_revenue.is_zero())?;
     let known = days.get(since_first..)?;
     let (before, news) = known.split_at(known.len().checked_sub(RECORD_NEWS)?);
@@ -34,19 +64,17 @@ pub(super) fn record(days: &[DayTotals]) -> Option<Draft> {
     if before.len() < RECORD_OF_DAYS || best.gross_revenue <= record.gross_revenue {
         return None;
     }
-    let told = Told::new(Kind::RecordDay)
-        .with("day", Value::Date(best.day))
-        .with("sales", Value::Money(best.gross_revenue))
-        .with("orders", count(best.orders))
-        .with("record", Value::Money(record.gross_revenue))
-        .with("record_day", Value::Date(record.day))
-        .with("reach", Value::Code(if known.len() < YEAR_DAYS { "ever" } else { "year" }.to_owned()));
-    let stake = best.gross_revenue - record.gross_revenue;
-    Some(Draft { stake: Some(stake), ..Draft::new("record:day", Severity::Low, Category::Revenue, told) })
+    Some(Record {
+        day: best.day,
+        sales: best.gross_revenue,
+        orders: best.orders,
+        before: (record.day, record.gross_revenue),
+        is_of_year: known.len() >= YEAR_DAYS,
+    })
 }
 
 /// The last full week, from Monday on: five figures beside those of the week before, what happened, and one thing to do.
-pub(super) fn digest(facts: &Facts) -> Option<Draft> {
+pub(super) fn digest(facts: &Facts, record: Option<Record>) -> Option<Draft> {
     let last = facts.days.last()?.day;
     let sunday = match last.weekday() {
         Weekday::Sunday => last,
@@ -57,8 +85,10 @@ pub(super) fn digest(facts: &Facts) -> Option<Draft> {
         let days = facts.days.iter().filter(|day| (monday..=sunday).contains(&day.day));
         Some((monday, Sums::of_days(&days.copied().collect::<Vec<_>>())))
     };
-    let ((monday, is), (_, was)) = (week(sunday)?, week(sunday.checked_sub(Duration::days(7))?)?);
-    if is.components.purchase_count == 0 || was.components.purchase_count == 0 {
+    let ((monday, is), (before, was)) = (week(sunday)?, week(sunday.checked_sub(Duration::days(7))?)?);
+    // Of a week in which the shop opened, less is known than of the next.
+    let was_open = facts.days.iter().any(|day| day.day <= before && day.orders > 0);
+    if is.components.purchase_count == 0 || was.components.purchase_count == 0 || !was_open {
         return None;
     }
     let told = Told::new(Kind::WeeklyDigest).with("first", Value::Date(monday)).with("last", Value::Date(sunday));
@@ -77,7 +107,8 @@ pub(super) fn digest(facts: &Facts) -> Option<Draft> {
     let mut parts: Vec<&StoryFact> =
         facts.stored.stories.iter().filter(|fact| is_of_week(fact, monday, sunday)).collect();
     parts.sort_by(|a, b| b.story.stake().total_cmp(&a.story.stake()).then(a.id.cmp(&b.id)));
-    let parts: Vec<Told> = parts.into_iter().take(STORIES_OF_WEEK).map(|fact| stories::draft(fact).told).collect();
+    let parts: Vec<Told> =
+        parts.into_iter().take(STORIES_OF_WEEK).map(|fact| stories::draft(fact, record).told).collect();
     let told = told.with("happened", Value::Code(if parts.is_empty() { "no" } else { "yes" }.to_owned()));
     let draft = Draft::new(format!("digest:{monday}"), Severity::Low, Category::Profit, Told { parts, ..told });
     Some(Draft { comes_first: true, stake: Some(Decimal::ZERO), ..draft })
@@ -88,5 +119,5 @@ const FIGURES: [Metric; 5] =
 
 fn is_of_week(fact: &StoryFact, monday: Date, sunday: Date) -> bool {
     let StoryFact { story, .. } = fact;
-    story.is_worth_telling() && story.span.first <= sunday && story.span.last >= monday
+    story.is_worth_telling() && (monday..=sunday).contains(&story.peak)
 }

@@ -4,11 +4,13 @@ use rust_decimal::Decimal;
 
 use super::{
     Category, Draft, Severity, choice,
-    facts::{CommentsWaiting, CriticalItem, Facts, StaleShop},
-    news, stories,
+    facts::{CommentsWaiting, CriticalItem, Facts, StaleShop, StoryFact},
+    news::{self, Record},
+    stories,
     told::{Kind, Told, Value},
 };
 use crate::{
+    anomalies::Direction,
     customers::Segment,
     daily::DayTotals,
     metrics::{
@@ -17,6 +19,7 @@ use crate::{
         stock::{CRITICAL_DAYS, is_out_of_stock, is_stockout},
     },
     money::{estimate, ratio},
+    stories::{LeverKind, Phase, Story, Subject},
 };
 
 /// Days that are compared with as many before them.
@@ -29,15 +32,17 @@ const NAMED_SKUS: usize = 5;
 /// The insights that the facts give, each about a situation of its own, in the order in which they are told.
 pub fn draft(facts: &Facts) -> Vec<Draft> {
     let Facts { days, stored } = facts;
-    let mut drafts: Vec<Draft> = stored.stories.iter().map(stories::draft).collect();
-    drafts.extend(news::digest(facts));
-    drafts.extend(news::record(days));
+    let record = news::record(days);
+    let mut drafts: Vec<Draft> = stored.stories.iter().map(|fact| stories::draft(fact, record)).collect();
+    drafts.extend(news::digest(facts, record));
+    let is_told = |record: &Record| told(&stored.stories).any(|story| stories::is_of(story, *record));
+    drafts.extend(record.filter(|record| !is_told(record)).map(Record::draft));
     if let Some((before, last)) = periods(days) {
-        drafts.extend(profit(&before, &last, returned(days)));
-        drafts.extend(return_on_ads(&before, &last));
-        drafts.extend(cost_of_customers(&before, &last));
+        let of_period =
+            [profit(&before, &last, returned(days)), return_on_ads(&before, &last), cost_of_customers(&before, &last)];
+        drafts.extend(of_period.into_iter().flatten().filter(|draft| !is_of_a_story(draft, &stored.stories)));
     }
-    drafts.extend(stockouts(&stored.critical));
+    drafts.extend(stockouts(&without_stories(&stored.critical, &stored.stories)));
     drafts.extend(running_out(&stored.critical));
     drafts.extend(reorders(stored.reorders));
     drafts.extend(churn(facts));
@@ -45,6 +50,38 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     drafts.extend(stored.stale_shops.iter().map(stale_shop));
     choice::rank(&mut drafts, usual_day(days));
     drafts
+}
+
+/// The stories that earn a place and are not over.
+fn told(stories: &[StoryFact]) -> impl Iterator<Item = &Story> {
+    stories.iter().map(|fact| &fact.story).filter(|story| story.is_worth_telling() && story.phase == Phase::Open)
+}
+
+/// How much of what a period's insight is about one story has to be for the story to be the whole of it.
+const MOST_OF_IT: Decimal = Decimal::from_parts(5, 0, 0, false, 1);
+
+/// Whether one event that is told anyway is most of what a comparison of periods has to say.
+fn is_of_a_story(draft: &Draft, stories: &[StoryFact]) -> bool {
+    let is_good = draft.told.kind == Kind::ProfitRose;
+    let is_alike = |story: &&Story| match draft.told.kind {
+        Kind::AdsReturnLess | Kind::NewCustomersCostMore => {
+            (story.subject, story.direction) == (Subject::Ads, Direction::Up)
+        }
+        Kind::ProfitRose | Kind::ProfitFell => story.is_good() == is_good,
+        _ => false,
+    };
+    let Some(stake) = draft.stake else { return false };
+    told(stories).filter(is_alike).any(|story| estimate(story.stake(), 2) >= MOST_OF_IT * stake)
+}
+
+/// The items of which no story tells already that they are out of stock.
+fn without_stories(critical: &[CriticalItem], stories: &[StoryFact]) -> Vec<CriticalItem> {
+    let is_told = |item: &CriticalItem| {
+        told(stories)
+            .filter_map(|story| story.lever.as_ref())
+            .any(|lever| lever.kind == LeverKind::StockOut && lever.part.as_ref() == Some(&item.sku))
+    };
+    critical.iter().filter(|item| !is_told(item)).cloned().collect()
 }
 
 fn code(code: impl ToString) -> Value {
@@ -78,7 +115,7 @@ fn periods(days: &[DayTotals]) -> Option<(Sums, Sums)> {
 
 /// Costs of the last period that were taken back with goods, which is an estimate.
 fn returned(days: &[DayTotals]) -> Decimal {
-    days.iter().rev().take(PERIOD_DAYS).map(|day| day.basis.returned_cogs + day.basis.returned_fees).sum()
+    days.iter().rev().take(PERIOD_DAYS).map(DayTotals::returned_costs).sum()
 }
 
 fn profit(before: &Sums, last: &Sums, returned: Decimal) -> Option<Draft> {
@@ -86,9 +123,9 @@ fn profit(before: &Sums, last: &Sums, returned: Decimal) -> Option<Draft> {
     let costs = |sums: &Sums| sums.components.net_revenue() - sums.components.final_profit();
     let (kind, fingerprint, severity) = match () {
         () if is < Decimal::ZERO => (Kind::Loss, "profit:loss", Severity::High),
-        () if was <= Decimal::ZERO => return None,
+        () if was <= Decimal::ZERO => (Kind::ProfitRose, "profit:rise", Severity::Low),
         () if is < was * (Decimal::ONE - NOTABLE_CHANGE) => (Kind::ProfitFell, "profit:fall", Severity::Medium),
-        () if is > was * (Decimal::ONE + NOTABLE_CHANGE) => (Kind::ProfitRose, "profit:rise", Severity::Low),
+        () if is >= was * (Decimal::ONE + NOTABLE_CHANGE) => (Kind::ProfitRose, "profit:rise", Severity::Low),
         () => return None,
     };
     let stake = if kind == Kind::Loss { -is } else { (was - is).abs() };
@@ -151,7 +188,7 @@ fn stockouts(critical: &[CriticalItem]) -> Option<Draft> {
     items.sort_by(|a, b| b.units_sold_30d.cmp(&a.units_sold_30d).then_with(|| a.sku.cmp(&b.sku)));
     let skus: Vec<&str> = items.iter().map(|item| item.sku.as_str()).collect();
     (!skus.is_empty()).then(|| {
-        let told = with_skus(Told::new(Kind::SoldOut).with("days", period()), &skus);
+        let told = with_skus(Told::new(Kind::SoldOut).with("days", period()), &skus).with("ordered", ordered(&items));
         Draft::new("inventory:sold_out", Severity::Critical, Category::Inventory, told)
     })
 }
@@ -159,10 +196,22 @@ fn stockouts(critical: &[CriticalItem]) -> Option<Draft> {
 /// The most urgent first; without what is better not sold.
 fn running_out(critical: &[CriticalItem]) -> Option<Draft> {
     let in_stock = critical.iter().filter(|item| !item.sells_at_a_loss && !is_out_of_stock(item.current_stock));
-    let skus: Vec<&str> = in_stock.map(|item| item.sku.as_str()).collect();
+    let items: Vec<&CriticalItem> = in_stock.collect();
+    let skus: Vec<&str> = items.iter().map(|item| item.sku.as_str()).collect();
     (!skus.is_empty()).then(|| {
-        let told = with_skus(Told::new(Kind::RunningOut).with("days", Value::Days(CRITICAL_DAYS.into())), &skus);
+        let told = with_skus(Told::new(Kind::RunningOut).with("days", Value::Days(CRITICAL_DAYS.into())), &skus)
+            .with("ordered", ordered(&items));
         Draft::new("inventory:running_out", Severity::High, Category::Inventory, told)
+    })
+}
+
+/// Whether units of the items are on their way: of all, some or none.
+fn ordered(items: &[&CriticalItem]) -> Value {
+    let on_order = items.iter().filter(|item| item.is_on_order).count();
+    code(match on_order {
+        0 => "none",
+        some if some < items.len() => "some",
+        _ => "all",
     })
 }
 

@@ -5,6 +5,7 @@ use rust_decimal::Decimal;
 use super::{
     Category, Draft,
     facts::StoryFact,
+    news::Record,
     told::{Kind, Told, Value},
 };
 use crate::{
@@ -14,19 +15,24 @@ use crate::{
 };
 
 /// The story as it is told, in facts.
-pub(super) fn draft(fact: &StoryFact) -> Draft {
+pub(super) fn draft(fact: &StoryFact, record: Option<Record>) -> Draft {
     let StoryFact { id, story } = fact;
     Draft {
         fingerprint: format!("story:{id}"),
         severity: story.severity,
         category: category(story),
-        told: told(story),
+        told: told(story, record.filter(|record| is_of(story, *record))),
         stake: story.money.map(|_| amount(story.stake())),
         earns_place: story.is_worth_telling(),
         comes_first: false,
         is_over: story.phase != Phase::Open,
         story: Some(*id),
     }
+}
+
+/// Whether a record day is that of a story of more sales.
+pub(super) fn is_of(story: &Story, record: Record) -> bool {
+    (story.subject, story.direction, story.peak) == (Subject::Sales, Direction::Up, record.day)
 }
 
 fn category(story: &Story) -> Category {
@@ -42,7 +48,7 @@ fn category(story: &Story) -> Category {
     }
 }
 
-fn told(story: &Story) -> Told {
+fn told(story: &Story, record: Option<Record>) -> Told {
     let Seen { gauge, part, band } = &story.seen;
     let Band { observed, expected, low, high } = *band;
     let figure = |value: f64| match gauge {
@@ -58,6 +64,8 @@ fn told(story: &Story) -> Told {
         .with("expected", figure(expected.max(0.0)))
         .with("low", figure(low.max(0.0)))
         .with("high", figure(high))
+        .with("back", code(back(story)))
+        .with("record", code(record.map_or("none", Record::reach)))
         .with("normal", code(story.normal.map_or("unknown", |normal| normal.as_str())))
         .with("action", code(story.action()));
     let lever = story.lever.as_ref().map(|lever| lever.kind);
@@ -74,7 +82,35 @@ fn told(story: &Story) -> Told {
         (_, Some(part)) => told.with("part", Value::Names(vec![part.clone()])),
         (_, None) => told,
     };
+    let told = match &story.lever {
+        Some(lever) if lever.share < CERTAIN => told
+            .with("has_share", code("yes"))
+            .with("share", Value::Share(estimate(lever.share, 2)))
+            .with("confidence", Value::Share(estimate(lever.confidence, 2))),
+        _ => told.with("has_share", code("no")),
+    };
+    let told = match story.returned {
+        returned if returned > 0.0 => {
+            told.with("has_returned", code("yes")).with("returned", Value::Money(amount(returned)))
+        }
+        _ => told.with("has_returned", code("no")),
+    };
     lasting(with_money(told, story.money), story)
+}
+
+/// From this share on, a lever is all of it.
+const CERTAIN: f64 = 0.995;
+
+/// What ends it.
+fn back(story: &Story) -> &'static str {
+    let is_out_of_stock = story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::StockOut);
+    match story.seen.band {
+        _ if is_out_of_stock => "stock",
+        _ if story.subject == Subject::Tracking => "visits",
+        Band { observed, expected, low, .. } if observed < expected && low > 0.0 => "low",
+        Band { observed, expected, .. } if observed > expected => "high",
+        _ => "normal",
+    }
 }
 
 /// More was spent on ads, and more was sold.
@@ -127,6 +163,7 @@ fn what(story: &Story) -> &'static str {
         (_, Some(LeverKind::Platform | LeverKind::Country | LeverKind::Product)) if !is_named => "sales",
         (Subject::Refunds, Some(LeverKind::Refund)) if is_named => "refunded_product",
         (_, Some(kind)) => kind.as_str(),
+        (Subject::Sales, None) if story.seen.gauge == Gauge::Profit => "profit",
         (_, None) => "sales",
     }
 }

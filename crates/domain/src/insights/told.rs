@@ -170,7 +170,9 @@ impl Told {
         let filled = match parts.first() {
             Some(first) => {
                 let titles: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
-                filled.text("stories", titles.join("; ")).text("todo", &first.suggested_action)
+                let is_over = |part: &&Told| part.figure("state") == Some(&Value::Code("over".to_owned()));
+                let open = self.parts.iter().zip(&parts).find(|(part, _)| !is_over(part)).map(|(_, wording)| wording);
+                filled.text("stories", titles.join("; ")).text("todo", &open.unwrap_or(first).suggested_action)
             }
             None => filled,
         };

@@ -35,7 +35,7 @@ impl OrderCosts {
 /// known.
 pub fn contribution_share<'a>(days: impl IntoIterator<Item = &'a DayTotals>) -> Option<f64> {
     let (gross, costs) = days.into_iter().fold((Decimal::ZERO, Decimal::ZERO), |(gross, costs), day| {
-        (gross + day.gross_revenue, costs + day.cogs + day.fees + day.shipping)
+        (gross + day.gross_revenue, costs + day.order_costs())
     });
     let is_known = gross > Decimal::ZERO && costs > Decimal::ZERO;
     is_known.then(|| (gross - costs).checked_div(gross))??.to_f64()

@@ -84,9 +84,12 @@ pub fn stockout_date(last_full_day: Date, days_of_stock: f64) -> Option<Date> {
     last_full_day.checked_add(Duration::days(days_of_stock.ceil().max(1.0) as i64))
 }
 
+/// The most units of an item that count as none: shops report what they have promised beyond their stock as less than 0.
+pub const OUT_OF_STOCK: i64 = 0;
+
 /// Whether there is nothing left of an item. Its status is then critical.
 pub const fn is_out_of_stock(current_stock: i64) -> bool {
-    current_stock <= 0
+    current_stock <= OUT_OF_STOCK
 }
 
 /// Whether an item is out of stock that would sell: it did within 30 days.

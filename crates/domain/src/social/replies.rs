@@ -13,7 +13,9 @@ use super::{
     templates::Approved,
     votes::{Counted, Earlier},
 };
-use crate::{AccountId, ConversationId, IntegrationId, MessageId, SocialAccountId, StoreError, sealing::Binding};
+use crate::{
+    AccountId, ConversationId, IntegrationId, MessageId, SocialAccountId, SocialHookId, StoreError, sealing::Binding,
+};
 
 /// How long a call that sends an answer may take. A worker that is still at it after [`LEASE`] is taken for dead.
 pub const LEASE: Duration = Duration::minutes(2);
@@ -33,7 +35,7 @@ pub const KEEP_HOOKS: Duration = Duration::days(7);
 /// A hook that one worker reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenHook {
-    pub id: i64,
+    pub id: SocialHookId,
     pub body: Vec<u8>,
     pub received_at: OffsetDateTime,
 }
@@ -162,7 +164,7 @@ pub trait HookLog: Send + Sync {
     async fn receive(&self, body: &[u8], now: OffsetDateTime) -> Result<(), StoreError>;
     /// Takes the oldest hook that nobody reads, for [`LEASE`].
     async fn take_hook(&self, now: OffsetDateTime) -> Result<Option<TakenHook>, StoreError>;
-    async fn hook_done(&self, id: i64, now: OffsetDateTime) -> Result<(), StoreError>;
+    async fn hook_done(&self, id: SocialHookId, now: OffsetDateTime) -> Result<(), StoreError>;
 }
 
 /// Connected profiles.

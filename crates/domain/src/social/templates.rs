@@ -80,6 +80,12 @@ pub enum InvalidContent {
 }
 
 impl InvalidContent {
+    /// Whether a text says what an answer must not, however well it is formed.
+    pub const fn is_of_content(&self) -> bool {
+        use VariationRefused::{Figure, ForeignLink, Mention, Placeholder};
+        matches!(self, Self::Variation(Placeholder | ForeignLink | Figure | Mention))
+    }
+
     /// The field at fault.
     pub const fn field(&self) -> &'static str {
         match self {

@@ -3,10 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde::{Deserialize, Serialize};
 use time::Date;
 
-use crate::daily::Dimension;
+use crate::{
+    daily::{DayTotals, Dimension, PartTotals},
+    metrics::ratios::quotient,
+};
 
 text_enum!(
     /// A daily sum or ratio that tells levers apart.
@@ -17,6 +21,8 @@ text_enum!(
         PricePerUnit = "price_per_unit",
         Visitors = "visitors",
         Refunds = "refunds",
+        /// Refunds less what goods that came back had cost.
+        RefundCost = "refund_cost",
         AdSpend = "ad_spend",
         /// Goods, fees and shipping per unit.
         CostPerUnit = "cost_per_unit",
@@ -26,6 +32,49 @@ text_enum!(
         Profit = "profit",
     }
 );
+
+impl Gauge {
+    /// Its value on a day of the shop; `None` where it has none, as a ratio without units.
+    pub fn of_day(self, day: &DayTotals) -> Option<f64> {
+        let (orders, units) = (Decimal::from(day.orders), Decimal::from(day.units));
+        let value = match self {
+            Self::GrossRevenue => day.gross_revenue,
+            Self::Orders => orders,
+            Self::UnitsPerOrder => quotient(units, orders)?,
+            Self::PricePerUnit => quotient(day.gross_revenue, units)?,
+            Self::Visitors => day.visitors.into(),
+            Self::Refunds => day.refunds,
+            Self::RefundCost => day.refunds - day.returned_costs(),
+            Self::AdSpend => day.ad_spend,
+            Self::CostPerUnit => quotient(day.order_costs(), units)?,
+            Self::Contribution => day.gross_revenue - day.order_costs(),
+            Self::ExtraExpenses => day.extra_expenses,
+            Self::Profit => day.components().final_profit(),
+        };
+        value.to_f64()
+    }
+
+    /// Its value of a part of a day; `None` where it has none, and of what is known of no part.
+    pub fn of_part(self, part: &PartTotals) -> Option<f64> {
+        let value = match self {
+            Self::GrossRevenue => part.gross_revenue,
+            Self::Orders => part.orders.into(),
+            Self::Refunds => part.refunds,
+            Self::AdSpend => part.ad_spend,
+            Self::PricePerUnit => quotient(part.gross_revenue, part.units.into())?,
+            _ => return None,
+        };
+        value.to_f64()
+    }
+
+    /// Its value of a part that nothing happened in.
+    pub const fn of_nothing(self) -> Option<f64> {
+        match self {
+            Self::PricePerUnit => None,
+            _ => Some(0.0),
+        }
+    }
+}
 
 /// A value of a day and the range that about 95 % of ordinary days fall into, as expected on the days before the event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

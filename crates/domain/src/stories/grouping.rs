@@ -36,6 +36,8 @@ pub struct StockOut {
     pub sku: String,
     /// The days on whose evenings it had none.
     pub span: DayRange,
+    /// Whether units are on their way.
+    pub is_on_order: bool,
 }
 
 /// What is known without any statistics.
@@ -89,6 +91,7 @@ pub fn group(findings: &[Finding], certain: &Certainties, until: Date, evidence:
         tell_untracked(&mut stories, *gap, until, evidence);
     }
     fold_costs(&mut stories);
+    fold_cancelled(&mut stories);
     fold_ads(&mut stories, until, evidence);
     stories.sort_by_key(|story| (story.span.first, story.key()));
     stories
@@ -115,6 +118,31 @@ fn fold_costs(stories: &mut Vec<Story>) {
         }
     }
     *stories = told;
+}
+
+/// How much of what an event of sales brought refunds of its days take at least where they take it back.
+const CANCELLED: f64 = 0.5;
+
+/// A large order that was cancelled on its days: one event, which is worth what is left of it.
+fn fold_cancelled(stories: &mut Vec<Story>) {
+    let is_refunds = |story: &Story| (story.subject, story.direction) == (Subject::Refunds, Direction::Up);
+    let (refunds, mut others): (Vec<Story>, Vec<Story>) = std::mem::take(stories).into_iter().partition(is_refunds);
+    for refund in refunds {
+        let is_taken_back = |story: &&mut Story| {
+            (story.subject, story.direction) == (Subject::Sales, Direction::Up)
+                && story.peak == refund.peak
+                && refund.stake() >= CANCELLED * story.stake()
+        };
+        match others.iter_mut().find(is_taken_back) {
+            Some(story) => {
+                story.members = together(std::mem::take(&mut story.members), refund.members);
+                story.severity = story.severity.max(refund.severity);
+                story.money = story.money.zip(refund.money).map(|(sold, refunded)| sold.and(refunded));
+            }
+            None => others.push(refund),
+        }
+    }
+    *stories = others;
 }
 
 /// The members of two stories that are one event, by day and metric.
@@ -240,16 +268,19 @@ fn story(subject: Subject, is_up: bool, findings: &[&Finding], known: &[DayEvide
     let departed = |day: &DayEvidence| departed(subject, is_up, day);
     let peak = within(known, onset).max_by(|a, b| departed(a).total_cmp(&departed(b)))?;
     // The days after the last alarm that are still out of the ordinary belong to the event.
-    let goes_on = known.iter().filter(|day| day.day > last).take_while(|day| departed(day) >= DEPARTED);
+    let lever = lever(subject, peak);
+    let shown = |day: &DayEvidence| seen(subject, lever.as_ref(), day).band.departure();
+    let is_seen = |day: &DayEvidence| shown(day) * shown(peak).signum() >= DEPARTED;
+    let goes_on = known.iter().filter(|day| day.day > last).take_while(|day| departed(day) >= DEPARTED || is_seen(day));
     let last = goes_on.last().map_or(last, |day| day.day);
     // Of a metric that wandered off for longer than the subject, only the day that describes it counts.
-    let is_of_it = |day: &&DayEvidence| departed(day) >= DEPARTED || findings.iter().any(|of| of.day == day.day);
+    let is_of_it =
+        |day: &&DayEvidence| departed(day) >= DEPARTED || is_seen(day) || findings.iter().any(|of| of.day == day.day);
     let shown: Vec<Date> = within(known, DayRange { first, last }).filter(is_of_it).map(|day| day.day).collect();
     let (first, last) = match (shown.first(), shown.last()) {
         (Some(shown_first), Some(shown_last)) if shown.contains(&peak.day) => (*shown_first, *shown_last),
         _ => (first, last),
     };
-    let lever = lever(subject, peak);
     let mut members: Vec<Member> = findings.iter().map(|finding| member(finding)).collect();
     members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
     let severity = findings.iter().map(|finding| finding.severity).max()?;
@@ -280,6 +311,11 @@ fn tell(event: Known<'_>, span: DayRange, members: Vec<Member>, known: &[DayEvid
     let Known { subject, is_up, severity, lever, peak, until } = event;
     let days: Vec<DayEvidence> = within(known, span).cloned().collect();
     let money = money(subject, lever.as_ref(), &days);
+    let returned = |day: &DayEvidence| {
+        let (refunds, costs) = (day.band(Gauge::Refunds)?.observed, day.band(Gauge::RefundCost)?.observed);
+        Some(refunds - costs)
+    };
+    let returned = if subject == Subject::Refunds { days.iter().filter_map(returned).sum() } else { 0.0 };
     let usual = peak.band(Gauge::GrossRevenue).map_or(0.0, |band| band.expected);
     Story {
         subject,
@@ -293,6 +329,8 @@ fn tell(event: Known<'_>, span: DayRange, members: Vec<Member>, known: &[DayEvid
         usual_day: usual * peak.contribution.unwrap_or(1.0),
         lever,
         money,
+        returned,
+        is_on_order: false,
         members,
     }
 }
@@ -359,7 +397,7 @@ fn accounts_for(sku: &str, day: Date, known: &[DayEvidence]) -> bool {
 
 /// A product without stock is a story of its own, unless the takings tell of it already.
 fn tell_stock_out(stories: &mut Vec<Story>, stock_out: &StockOut, until: Date, evidence: &impl Evidence) {
-    let StockOut { sku, span } = stock_out;
+    let StockOut { sku, span, is_on_order } = stock_out;
     let near = DayRange { first: span.first, last: later(span.last, NEIGHBOUR_DAYS) };
     let known = evidence.of(DayRange { first: span.first, last: until.min(later(span.last, NEIGHBOUR_DAYS)) });
     let is_known = |story: &&mut Story| {
@@ -387,7 +425,7 @@ fn tell_stock_out(stories: &mut Vec<Story>, stock_out: &StockOut, until: Date, e
     let lever = Lever { kind: LeverKind::StockOut, part: Some(sku.clone()), share: 1.0, confidence: 0.95 };
     let event =
         Known { subject: Subject::Sales, is_up: false, severity: Severity::High, lever: Some(lever), peak, until };
-    let mut told = tell(event, *span, Vec::new(), &known);
+    let mut told = Story { is_on_order: *is_on_order, ..tell(event, *span, Vec::new(), &known) };
     // What the stock tells is over when there is stock again.
     let back = later(span.last, 1);
     told.phase = if back <= until { Phase::Over { since: back } } else { Phase::Open };

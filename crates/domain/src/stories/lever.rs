@@ -254,7 +254,8 @@ fn has_another_price(day: &DayEvidence, product: &str) -> bool {
 fn visits(day: &DayEvidence, confidence: f64) -> Option<Lever> {
     let (orders, visitors) = (day.band(Gauge::Orders)?.log_change()?, day.band(Gauge::Visitors)?.log_change()?);
     let of_visits = if orders == 0.0 { return None } else { visitors / orders };
-    let (kind, share) = if of_visits >= MOST {
+    let visits_hold = day.band(Gauge::Visitors).is_some_and(Band::holds);
+    let (kind, share) = if of_visits >= MOST && !visits_hold {
         (LeverKind::Traffic, of_visits.min(1.0))
     } else if of_visits <= 1.0 - MOST {
         (LeverKind::Conversion, (1.0 - of_visits).min(1.0))

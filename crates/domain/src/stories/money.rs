@@ -25,6 +25,20 @@ pub struct Money {
     pub measure: Measure,
 }
 
+impl Money {
+    /// What two events come to together.
+    pub(super) fn and(self, other: Self) -> Self {
+        let (low, high) = (other.expected - other.low, other.high - other.expected);
+        let expected = self.expected + other.expected;
+        Self {
+            low: expected - (self.expected - self.low).hypot(low),
+            expected,
+            high: expected + (self.high - self.expected).hypot(high),
+            measure: self.measure,
+        }
+    }
+}
+
 /// Half of the range that 80 % of ordinary days fall into, in parts of that for 95 %: chosen on planted incidents.
 const OF_BAND: f64 = 0.8;
 /// How much further up than down a band reaches from which it is skewed.
@@ -105,7 +119,7 @@ fn effect(subject: Subject, lever: Option<&Lever>, day: &DayEvidence) -> Option<
     };
     let by_lever = match (subject, lever.map(|lever| lever.kind)) {
         (Subject::Tracking, _) => None,
-        (Subject::Refunds, _) => whole(Gauge::Refunds, -1.0),
+        (Subject::Refunds, _) => whole(Gauge::RefundCost, -1.0).or_else(|| whole(Gauge::Refunds, -1.0)),
         (Subject::Ads, _) => part(Dimension::Campaign, Gauge::AdSpend, -1.0).or_else(|| whole(Gauge::AdSpend, -1.0)),
         (Subject::Costs, Some(LeverKind::Expense)) => whole(Gauge::ExtraExpenses, -1.0),
         (Subject::Costs, _) => {

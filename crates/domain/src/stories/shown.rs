@@ -49,7 +49,12 @@ pub(super) fn seen(subject: Subject, lever: Option<&Lever>, day: &DayEvidence) -
         Some(Seen { gauge, part: Some(part.to_owned()), band })
     });
     of_part.unwrap_or_else(|| {
-        let gauge = lever.map_or(subject.gauge(), |lever| gauge(subject, lever.kind));
+        let own = lever.map_or(subject.gauge(), |lever| gauge(subject, lever.kind));
+        let holds = |gauge| day.band(gauge).is_some_and(Band::holds);
+        // Where sales were as usual, it is what they left that was not.
+        let shows_in_profit =
+            own == Gauge::GrossRevenue && holds(own) && day.band(Gauge::Profit).is_some() && !holds(Gauge::Profit);
+        let gauge = if shows_in_profit { Gauge::Profit } else { own };
         let known = day.band(gauge).map(|band| (gauge, band));
         let (gauge, band) = known.or_else(|| Some((subject.gauge(), day.band(subject.gauge())?))).unzip();
         let nothing = Band { observed: 0.0, expected: 0.0, low: 0.0, high: 0.0 };
@@ -88,7 +93,10 @@ fn others_hold(subject: Subject, lever: &Lever, day: &DayEvidence) -> bool {
         let (dimension, gauge) = dimension(subject, lever.kind)?;
         let (whole, part) = (day.band(gauge)?, day.part(dimension, lever.part.as_deref()?, gauge)?);
         let others = whole.deviation() - part.deviation();
-        Some((whole.low - whole.expected..=whole.high - whole.expected).contains(&others))
+        // As much of the shop's range as the others are of the shop.
+        let share = ((whole.expected - part.expected) / whole.expected).clamp(0.0, 1.0);
+        let (below, above) = ((whole.expected - whole.low) * share, (whole.high - whole.expected) * share);
+        Some((-below..=above).contains(&others))
     };
     of_part().unwrap_or(false)
 }

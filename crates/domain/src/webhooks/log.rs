@@ -3,6 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use async_trait::async_trait;
+use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 use super::delivery::{DeliveryState, Leased, Report};
@@ -11,6 +12,7 @@ use crate::{
     audit::Entry,
     events::{Event, EventKind},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
+    metrics::ratios::quotient,
     page::{Page, PageRequest},
 };
 
@@ -116,6 +118,18 @@ pub struct Tally {
     pub failed: i64,
     /// Pending or held.
     pub waiting: i64,
+}
+
+impl Tally {
+    /// Deliveries that have ended: those that came to be delivered and those that were given up.
+    pub const fn ended(&self) -> i64 {
+        self.delivered + self.failed
+    }
+
+    /// The part of them that was delivered; `None` where none has ended.
+    pub fn success_rate(&self) -> Option<Decimal> {
+        quotient(self.delivered.into(), self.ended().into())
+    }
 }
 
 /// What came of asking for a test.

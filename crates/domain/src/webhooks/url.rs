@@ -224,7 +224,7 @@ fn authority<'a>(text: &'a str, url: &Url) -> Result<&'a str, UrlRefused> {
         return refuse(UrlReason::Malformed, "the URL has no host");
     }
     if authority.contains('@') {
-        return refuse(UrlReason::CredentialsInUrl, "a user name or password does not belong into the URL");
+        return refuse(UrlReason::CredentialsInUrl, "credentials do not belong into the URL");
     }
     if rest.contains('#') {
         return refuse(UrlReason::Malformed, "the URL has a fragment, which is never sent");

@@ -45,9 +45,13 @@ insight-sold-out =
         [one] It sold in the last { $days } days.
        *[other] Each of them sold in the last { $days } days.
     }
-    .action = { $products_n ->
-        [one] Reorder it, or take it off the shop until it is back.
-       *[other] Reorder them, or take them off the shop until they are back.
+    .action = { $ordered ->
+        [all] All is on order: ask the suppliers when it comes, and say so in the shop.
+        [some] Reorder what is not on order yet, and ask the suppliers when the rest comes.
+       *[none] { $products_n ->
+            [one] Reorder it, or take it off the shop until it is back.
+           *[other] Reorder them, or take them off the shop until they are back.
+        }
     }
     .impact = { $products_n ->
         [one] Every day the sales of { $products } product are lost
@@ -63,9 +67,13 @@ insight-running-out =
         [0] At the present pace the stock of { $skus } lasts { $days } days at most.
        *[other] At the present pace the stock of { $skus_listed } and { $others } more lasts { $days } days at most.
     }
-    .action = { $products_n ->
-        [one] Reorder it now.
-       *[other] Reorder them now.
+    .action = { $ordered ->
+        [all] All is on order: ask the suppliers when it comes.
+        [some] Reorder what is not on order yet, and ask the suppliers when the rest comes.
+       *[none] { $products_n ->
+            [one] Reorder it now.
+           *[other] Reorder them now.
+        }
     }
     .impact = { $products_n ->
         [one] { $products } product about to sell out
@@ -78,8 +86,8 @@ insight-reorders =
        *[other] { $items } reorder suggestions to decide on
     }
     .body = { $items_n ->
-        [one] { $items } item would run out if you ordered it later. The suggestion shows its figures.
-       *[other] { $items } items would run out if you ordered them later. Each suggestion shows its figures.
+        [one] { $items } item could run out if you ordered it later. The suggestion shows its figures.
+       *[other] { $items } items could run out if you ordered them later. Each suggestion shows its figures.
     }
     .action = Go through the pending reorder suggestions.
     .impact = { $items_n ->

@@ -15,7 +15,10 @@ insight-story =
             [down] { $part } sold far less than normal { $day_on }
            *[up] { $part } sold far more than normal { $day_on }
         }
-        [stock_out] { $part } had no stock { $day_on }
+        [stock_out] { $state ->
+            [over] { $part } was out of stock { $day_on }
+           *[other] { $part } is out of stock
+        }
         [campaign] { $direction ->
             [down] Far less spent on the campaign { $part } than normal { $day_on }
            *[up] Far more spent on the campaign { $part } than normal { $day_on }
@@ -61,6 +64,10 @@ insight-story =
         [expense] { $direction ->
             [down] Expenses far below normal { $day_on }
            *[up] Expenses far above normal { $day_on }
+        }
+        [profit] { $direction ->
+            [down] Profit far below normal { $day_on }
+           *[up] Profit far above normal { $day_on }
         }
        *[sales] { $direction ->
             [down] Sales far below normal { $day_on }
@@ -127,23 +134,61 @@ insight-story =
             [0] No other expenses were entered for { $day }; about { $expected } would be normal.
            *[other] The other expenses of { $day } came to { $observed }; about { $expected } would be normal.
         }
+        [profit] Profit was { $observed } { $day_on }; about { $expected } would be normal. Sales were about normal.
        *[sales] You sold { $observed } { $day_on }; about { $expected } would be normal. The data does not tell why.
+    }{ $has_share ->
+        [yes] {" "}That is { $share } of the difference (confidence: { $confidence }).
+       *[no] {""}
+    }{ $record ->
+        [year] {" "}It was the best day in a year.
+        [ever] {" "}It was the best day so far.
+       *[none] {""}
     }{ $normal ->
         [others] {" "}All others together were at their normal level.
         [visitors] {" "}Visits were at their normal level.
         [orders] {" "}The number of orders was normal.
        *[unknown] {""}
     }{ $money ->
-        [less_profit] {" "}In profit that is about { $amount } less than normal ({ $least } to { $most }).
-        [more_profit] {" "}In profit that is about { $amount } more than normal ({ $least } to { $most }).
-        [less_sales] {" "}In sales that is about { $amount } less than normal ({ $least } to { $most }).
-        [more_sales] {" "}In sales that is about { $amount } more than normal ({ $least } to { $most }).
+        [less_profit] { $days_n ->
+            [one] {" "}That is about { $amount } less profit than normal ({ $least } to { $most }).
+           *[other] {" "}Over { $days } days that is about { $amount } less profit than normal ({ $least } to { $most }).
+        }
+        [more_profit] { $days_n ->
+            [one] {" "}That is about { $amount } more profit than normal ({ $least } to { $most }).
+           *[other] {" "}Over { $days } days that is about { $amount } more profit than normal ({ $least } to { $most }).
+        }
+        [less_sales] { $days_n ->
+            [one] {" "}That is about { $amount } less in sales than normal ({ $least } to { $most }).
+           *[other] {" "}Over { $days } days that is about { $amount } less in sales than normal ({ $least } to { $most }).
+        }
+        [more_sales] { $days_n ->
+            [one] {" "}That is about { $amount } more in sales than normal ({ $least } to { $most }).
+           *[other] {" "}Over { $days } days that is about { $amount } more in sales than normal ({ $least } to { $most }).
+        }
        *[none] {""}
+    }{ $has_returned ->
+        [yes] {" "}An estimated { $returned } that goods which came back had cost is taken off.
+       *[no] {""}
     }{ $state ->
-        [open] {" "}It is over when a day is at { $low } to { $high } again.
-        [goes_on] {" "}It has gone on since { $first }, and is over when a day is at { $low } to { $high } again.
+        [open] {" "}It is over when { $back ->
+            [stock] { $part } is in stock again.
+            [visits] visits are counted as usual again.
+            [low] days are at { $low } or more again.
+            [high] days are at { $high } or less again.
+           *[normal] days are normal again.
+        }
+        [goes_on] {" "}It has gone on since { $first }, and is over when { $back ->
+            [stock] { $part } is in stock again.
+            [visits] visits are counted as usual again.
+            [low] days are at { $low } or more again.
+            [high] days are at { $high } or less again.
+           *[normal] days are normal again.
+        }
         [usual] {" "}It has gone on since { $first } and counts as normal by now.
-       *[over] {" "}It is over: { $since_on } all was normal again.
+       *[over] { $back ->
+            [stock] {" "}It is over: { $since_on } there was stock again.
+           *[other] {" "}It is over: { $since_on } this was normal again.
+        }
     }
     .action = { $action ->
         [check_checkout] { $what ->
@@ -175,6 +220,9 @@ insight-story =
         [check_product] Check the page, the price and the stock of { $part }.
         [keep_in_stock] Check that the stock of { $part } lasts, and show it in more places.
         [repeat_it] Look for what was different { $day_on }, and do it again.
+        [ask_supplier] Units of { $part } are on order: ask the supplier when they come, and say so in the shop.
+        [check_ads] Check whether the ads were stopped on purpose, and how they are paid.
+        [prevent_it] It is back to normal. Make sure that it does not happen again.
        *[look_at_the_day] Check what was different { $day_on }: the shop, its prices, its stock and its ads.
     }
     .impact = { $money ->
@@ -189,7 +237,7 @@ insight-weekly-digest =
     .title = Your week from { $first } to { $last }
     .body = Sales after refunds: { $net_revenue } (the week before: { $net_revenue_before }). Orders: { $orders } ({ $orders_before }). Profit: { $profit } ({ $profit_before }). Ads: { $ad_spend } ({ $ad_spend_before }). New customers: { $new_customers } ({ $new_customers_before }).{ $happened ->
         [yes] {" "}What stood out: { $stories }.
-       *[no] {" "}Nothing stood out.
+       *[no] {" "}No single event stood out.
     }
     .action = { $happened ->
         [yes] { $todo }

@@ -45,9 +45,13 @@ insight-sold-out =
         [one] Se vendió en los últimos { $days } días.
        *[other] Todos se vendieron en los últimos { $days } días.
     }
-    .action = { $products_n ->
-        [one] Reponlo o retíralo de la tienda hasta que vuelva.
-       *[other] Reponlos o retíralos de la tienda hasta que vuelvan.
+    .action = { $ordered ->
+        [all] Todo está pedido: pregunta a los proveedores cuándo llega y dilo en la tienda.
+        [some] Repón lo que aún no está pedido y pregunta a los proveedores cuándo llega el resto.
+       *[none] { $products_n ->
+            [one] Reponlo o retíralo de la tienda hasta que vuelva.
+           *[other] Reponlos o retíralos de la tienda hasta que vuelvan.
+        }
     }
     .impact = { $products_n ->
         [one] Cada día se pierden las ventas de { $products } producto
@@ -63,9 +67,13 @@ insight-running-out =
         [0] Al ritmo actual, el stock de { $skus } dura { $days } días como máximo.
        *[other] Al ritmo actual, el stock de { $skus_listed } y { $others } más dura { $days } días como máximo.
     }
-    .action = { $products_n ->
-        [one] Reponlo ahora.
-       *[other] Reponlos ahora.
+    .action = { $ordered ->
+        [all] Todo está pedido: pregunta a los proveedores cuándo llega.
+        [some] Repón lo que aún no está pedido y pregunta a los proveedores cuándo llega el resto.
+       *[none] { $products_n ->
+            [one] Reponlo ahora.
+           *[other] Reponlos ahora.
+        }
     }
     .impact = { $products_n ->
         [one] { $products } producto a punto de agotarse
@@ -78,8 +86,8 @@ insight-reorders =
        *[other] { $items } sugerencias de reposición por decidir
     }
     .body = { $items_n ->
-        [one] { $items } artículo se agotaría si lo pidieras más tarde. La sugerencia muestra sus cifras.
-       *[other] { $items } artículos se agotarían si los pidieras más tarde. Cada sugerencia muestra sus cifras.
+        [one] { $items } artículo corre riesgo de agotarse si lo pides más tarde. La sugerencia muestra sus cifras.
+       *[other] { $items } artículos corren riesgo de agotarse si los pides más tarde. Cada sugerencia muestra sus cifras.
     }
     .action = Revisa las sugerencias de reposición pendientes.
     .impact = { $items_n ->

@@ -15,7 +15,10 @@ insight-story =
             [down] { $part } vendió mucho menos de lo normal { $day_on }
            *[up] { $part } vendió mucho más de lo normal { $day_on }
         }
-        [stock_out] Sin stock de { $part } { $day_on }
+        [stock_out] { $state ->
+            [over] { $part } estuvo sin stock { $day_on }
+           *[other] { $part } está sin stock
+        }
         [campaign] { $direction ->
             [down] Gasto en la campaña { $part } muy por debajo de lo normal { $day_on }
            *[up] Gasto en la campaña { $part } muy por encima de lo normal { $day_on }
@@ -61,6 +64,10 @@ insight-story =
         [expense] { $direction ->
             [down] Gastos muy por debajo de lo normal { $day_on }
            *[up] Gastos muy por encima de lo normal { $day_on }
+        }
+        [profit] { $direction ->
+            [down] Ganancia muy por debajo de lo normal { $day_on }
+           *[up] Ganancia muy por encima de lo normal { $day_on }
         }
        *[sales] { $direction ->
             [down] Ventas muy por debajo de lo normal { $day_on }
@@ -127,23 +134,61 @@ insight-story =
             [0] No se cargaron otros gastos para el { $day }; lo normal serían unos { $expected }.
            *[other] Los otros gastos del { $day } sumaron { $observed }; lo normal serían unos { $expected }.
         }
+        [profit] La ganancia fue de { $observed } { $day_on }; lo normal serían unos { $expected }. Las ventas fueron más o menos normales.
        *[sales] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. Los datos no dicen por qué.
+    }{ $has_share ->
+        [yes] {" "}Eso es el { $share } de la diferencia (confianza: { $confidence }).
+       *[no] {""}
+    }{ $record ->
+        [year] {" "}Fue el mejor día en un año.
+        [ever] {" "}Fue el mejor día hasta ahora.
+       *[none] {""}
     }{ $normal ->
         [others] {" "}Todo lo demás junto estuvo en su nivel normal.
         [visitors] {" "}Las visitas estuvieron en su nivel normal.
         [orders] {" "}La cantidad de pedidos fue normal.
        *[unknown] {""}
     }{ $money ->
-        [less_profit] {" "}En ganancia son unos { $amount } menos de lo normal (de { $least } a { $most }).
-        [more_profit] {" "}En ganancia son unos { $amount } más de lo normal (de { $least } a { $most }).
-        [less_sales] {" "}En ventas son unos { $amount } menos de lo normal (de { $least } a { $most }).
-        [more_sales] {" "}En ventas son unos { $amount } más de lo normal (de { $least } a { $most }).
+        [less_profit] { $days_n ->
+            [one] {" "}Son unos { $amount } menos de ganancia que lo normal (de { $least } a { $most }).
+           *[other] {" "}En { $days } días son unos { $amount } menos de ganancia que lo normal (de { $least } a { $most }).
+        }
+        [more_profit] { $days_n ->
+            [one] {" "}Son unos { $amount } más de ganancia que lo normal (de { $least } a { $most }).
+           *[other] {" "}En { $days } días son unos { $amount } más de ganancia que lo normal (de { $least } a { $most }).
+        }
+        [less_sales] { $days_n ->
+            [one] {" "}Son unos { $amount } menos en ventas que lo normal (de { $least } a { $most }).
+           *[other] {" "}En { $days } días son unos { $amount } menos en ventas que lo normal (de { $least } a { $most }).
+        }
+        [more_sales] { $days_n ->
+            [one] {" "}Son unos { $amount } más en ventas que lo normal (de { $least } a { $most }).
+           *[other] {" "}En { $days } días son unos { $amount } más en ventas que lo normal (de { $least } a { $most }).
+        }
        *[none] {""}
+    }{ $has_returned ->
+        [yes] {" "}Ya se descuentan unos { $returned } (estimados) que había costado la mercadería devuelta.
+       *[no] {""}
     }{ $state ->
-        [open] {" "}Termina cuando un día vuelva a estar entre { $low } y { $high }.
-        [goes_on] {" "}Sigue desde el { $first } y termina cuando un día vuelva a estar entre { $low } y { $high }.
+        [open] {" "}Termina cuando { $back ->
+            [stock] vuelva a haber stock de { $part }.
+            [visits] se vuelvan a contar las visitas como siempre.
+            [low] los días vuelvan a estar en { $low } o más.
+            [high] los días vuelvan a estar en { $high } o menos.
+           *[normal] los días vuelvan a lo normal.
+        }
+        [goes_on] {" "}Sigue desde el { $first } y termina cuando { $back ->
+            [stock] vuelva a haber stock de { $part }.
+            [visits] se vuelvan a contar las visitas como siempre.
+            [low] los días vuelvan a estar en { $low } o más.
+            [high] los días vuelvan a estar en { $high } o menos.
+           *[normal] los días vuelvan a lo normal.
+        }
         [usual] {" "}Sigue desde el { $first } y ya cuenta como lo normal.
-       *[over] {" "}Ya terminó: { $since_on } todo volvió a lo normal.
+       *[over] { $back ->
+            [stock] {" "}Ya terminó: { $since_on } volvió a haber stock.
+           *[other] {" "}Ya terminó: { $since_on } esto volvió a lo normal.
+        }
     }
     .action = { $action ->
         [check_checkout] { $what ->
@@ -175,6 +220,9 @@ insight-story =
         [check_product] Revisa la página, el precio y el stock de { $part }.
         [keep_in_stock] Revisa que el stock de { $part } alcance y muéstralo en más lugares.
         [repeat_it] Busca qué fue distinto { $day_on } y repítelo.
+        [ask_supplier] Hay unidades de { $part } en camino: pregunta al proveedor cuándo llegan y dilo en la tienda.
+        [check_ads] Revisa si los anuncios se pararon a propósito y cómo se pagan.
+        [prevent_it] Ya volvió a lo normal. Asegúrate de que no vuelva a pasar.
        *[look_at_the_day] Revisa qué fue distinto { $day_on }: la tienda, los precios, el stock y los anuncios.
     }
     .impact = { $money ->
@@ -189,7 +237,7 @@ insight-weekly-digest =
     .title = Tu semana del { $first } al { $last }
     .body = Ventas menos reembolsos: { $net_revenue } (antes: { $net_revenue_before }). Pedidos: { $orders } ({ $orders_before }). Ganancia: { $profit } ({ $profit_before }). Anuncios: { $ad_spend } ({ $ad_spend_before }). Clientes nuevos: { $new_customers } ({ $new_customers_before }).{ $happened ->
         [yes] {" "}Lo que se destacó: { $stories }.
-       *[no] {" "}Nada se destacó.
+       *[no] {" "}Ningún hecho aislado se destacó.
     }
     .action = { $happened ->
         [yes] { $todo }

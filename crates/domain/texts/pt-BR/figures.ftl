@@ -2,7 +2,7 @@
 # which the form of a word is chosen.
 
 money = { $number } { $currency }
-percent = { $number }%
+percent = { $number }{ $space }%
 points = { $number_n ->
     [one] { $number } ponto percentual
    *[other] { $number } pontos percentuais

@@ -45,9 +45,13 @@ insight-sold-out =
         [one] Ele vendeu nos últimos { $days } dias.
        *[other] Todos venderam nos últimos { $days } dias.
     }
-    .action = { $products_n ->
-        [one] Reponha ou tire o produto da loja até ele voltar.
-       *[other] Reponha ou tire os produtos da loja até eles voltarem.
+    .action = { $ordered ->
+        [all] Tudo já foi pedido: pergunte aos fornecedores quando chega e diga isso na loja.
+        [some] Reponha o que ainda não foi pedido e pergunte aos fornecedores quando chega o resto.
+       *[none] { $products_n ->
+            [one] Reponha ou tire o produto da loja até ele voltar.
+           *[other] Reponha ou tire os produtos da loja até eles voltarem.
+        }
     }
     .impact = { $products_n ->
         [one] A cada dia se perdem as vendas de { $products } produto
@@ -63,9 +67,13 @@ insight-running-out =
         [0] No ritmo atual, o estoque de { $skus } dura no máximo { $days } dias.
        *[other] No ritmo atual, o estoque de { $skus_listed } e mais { $others } dura no máximo { $days } dias.
     }
-    .action = { $products_n ->
-        [one] Reponha agora.
-       *[other] Reponha-os agora.
+    .action = { $ordered ->
+        [all] Tudo já foi pedido: pergunte aos fornecedores quando chega.
+        [some] Reponha o que ainda não foi pedido e pergunte aos fornecedores quando chega o resto.
+       *[none] { $products_n ->
+            [one] Reponha agora.
+           *[other] Reponha-os agora.
+        }
     }
     .impact = { $products_n ->
         [one] { $products } produto prestes a acabar
@@ -78,8 +86,8 @@ insight-reorders =
        *[other] { $items } sugestões de reposição para decidir
     }
     .body = { $items_n ->
-        [one] { $items } item acabaria se você o pedisse mais tarde. A sugestão mostra os seus números.
-       *[other] { $items } itens acabariam se você os pedisse mais tarde. Cada sugestão mostra os seus números.
+        [one] { $items } item pode acabar se você o pedisse mais tarde. A sugestão mostra os seus números.
+       *[other] { $items } itens podem acabar se você os pedisse mais tarde. Cada sugestão mostra os seus números.
     }
     .action = Veja as sugestões de reposição pendentes.
     .impact = { $items_n ->

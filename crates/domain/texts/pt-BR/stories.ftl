@@ -15,7 +15,10 @@ insight-story =
             [down] { $part } vendeu muito menos que o normal { $day_on }
            *[up] { $part } vendeu muito mais que o normal { $day_on }
         }
-        [stock_out] Sem estoque de { $part } { $day_on }
+        [stock_out] { $state ->
+            [over] { $part } ficou sem estoque { $day_on }
+           *[other] { $part } está sem estoque
+        }
         [campaign] { $direction ->
             [down] Gasto com a campanha { $part } muito abaixo do normal { $day_on }
            *[up] Gasto com a campanha { $part } muito acima do normal { $day_on }
@@ -61,6 +64,10 @@ insight-story =
         [expense] { $direction ->
             [down] Despesas muito abaixo do normal { $day_on }
            *[up] Despesas muito acima do normal { $day_on }
+        }
+        [profit] { $direction ->
+            [down] Lucro muito abaixo do normal { $day_on }
+           *[up] Lucro muito acima do normal { $day_on }
         }
        *[sales] { $direction ->
             [down] Vendas muito abaixo do normal { $day_on }
@@ -127,23 +134,61 @@ insight-story =
             [0] Nenhuma outra despesa foi lançada para { $day }; o normal seria cerca de { $expected }.
            *[other] As outras despesas de { $day } somaram { $observed }; o normal seria cerca de { $expected }.
         }
+        [profit] O lucro foi de { $observed } { $day_on }; o normal seria cerca de { $expected }. As vendas foram mais ou menos normais.
        *[sales] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Os dados não mostram o motivo.
+    }{ $has_share ->
+        [yes] {" "}Isso é { $share } da diferença (confiança: { $confidence }).
+       *[no] {""}
+    }{ $record ->
+        [year] {" "}Foi o melhor dia em um ano.
+        [ever] {" "}Foi o melhor dia até agora.
+       *[none] {""}
     }{ $normal ->
         [others] {" "}Todo o resto junto esteve no nível normal.
         [visitors] {" "}As visitas estiveram no nível normal.
         [orders] {" "}O número de pedidos foi normal.
        *[unknown] {""}
     }{ $money ->
-        [less_profit] {" "}Em lucro são cerca de { $amount } a menos que o normal (de { $least } a { $most }).
-        [more_profit] {" "}Em lucro são cerca de { $amount } a mais que o normal (de { $least } a { $most }).
-        [less_sales] {" "}Em vendas são cerca de { $amount } a menos que o normal (de { $least } a { $most }).
-        [more_sales] {" "}Em vendas são cerca de { $amount } a mais que o normal (de { $least } a { $most }).
+        [less_profit] { $days_n ->
+            [one] {" "}São cerca de { $amount } a menos de lucro que o normal (de { $least } a { $most }).
+           *[other] {" "}Em { $days } dias são cerca de { $amount } a menos de lucro que o normal (de { $least } a { $most }).
+        }
+        [more_profit] { $days_n ->
+            [one] {" "}São cerca de { $amount } a mais de lucro que o normal (de { $least } a { $most }).
+           *[other] {" "}Em { $days } dias são cerca de { $amount } a mais de lucro que o normal (de { $least } a { $most }).
+        }
+        [less_sales] { $days_n ->
+            [one] {" "}São cerca de { $amount } a menos em vendas que o normal (de { $least } a { $most }).
+           *[other] {" "}Em { $days } dias são cerca de { $amount } a menos em vendas que o normal (de { $least } a { $most }).
+        }
+        [more_sales] { $days_n ->
+            [one] {" "}São cerca de { $amount } a mais em vendas que o normal (de { $least } a { $most }).
+           *[other] {" "}Em { $days } dias são cerca de { $amount } a mais em vendas que o normal (de { $least } a { $most }).
+        }
        *[none] {""}
+    }{ $has_returned ->
+        [yes] {" "}Já se descontam cerca de { $returned } (estimados) que a mercadoria devolvida tinha custado.
+       *[no] {""}
     }{ $state ->
-        [open] {" "}Termina quando um dia voltar a ficar entre { $low } e { $high }.
-        [goes_on] {" "}Continua desde { $first } e termina quando um dia voltar a ficar entre { $low } e { $high }.
+        [open] {" "}Termina quando { $back ->
+            [stock] houver estoque de { $part } de novo.
+            [visits] as visitas voltarem a ser contadas como sempre.
+            [low] os dias voltarem a { $low } ou mais.
+            [high] os dias voltarem a { $high } ou menos.
+           *[normal] os dias voltarem ao normal.
+        }
+        [goes_on] {" "}Continua desde { $first } e termina quando { $back ->
+            [stock] houver estoque de { $part } de novo.
+            [visits] as visitas voltarem a ser contadas como sempre.
+            [low] os dias voltarem a { $low } ou mais.
+            [high] os dias voltarem a { $high } ou menos.
+           *[normal] os dias voltarem ao normal.
+        }
         [usual] {" "}Continua desde { $first } e já conta como o normal.
-       *[over] {" "}Já terminou: { $since_on } tudo voltou ao normal.
+       *[over] { $back ->
+            [stock] {" "}Já terminou: { $since_on }, houve estoque de novo.
+           *[other] {" "}Já terminou: { $since_on }, isso voltou ao normal.
+        }
     }
     .action = { $action ->
         [check_checkout] { $what ->
@@ -175,6 +220,9 @@ insight-story =
         [check_product] Verifique a página, o preço e o estoque de { $part }.
         [keep_in_stock] Verifique se o estoque de { $part } basta e mostre-o em mais lugares.
         [repeat_it] Procure o que foi diferente { $day_on } e repita.
+        [ask_supplier] Há unidades de { $part } a caminho: pergunte ao fornecedor quando chegam e diga isso na loja.
+        [check_ads] Verifique se os anúncios foram parados de propósito e como são pagos.
+        [prevent_it] Já voltou ao normal. Cuide para que não aconteça de novo.
        *[look_at_the_day] Verifique o que foi diferente { $day_on }: a loja, os preços, o estoque e os anúncios.
     }
     .impact = { $money ->
@@ -189,7 +237,7 @@ insight-weekly-digest =
     .title = Sua semana de { $first } a { $last }
     .body = Vendas menos reembolsos: { $net_revenue } (antes: { $net_revenue_before }). Pedidos: { $orders } ({ $orders_before }). Lucro: { $profit } ({ $profit_before }). Anúncios: { $ad_spend } ({ $ad_spend_before }). Clientes novos: { $new_customers } ({ $new_customers_before }).{ $happened ->
         [yes] {" "}O que se destacou: { $stories }.
-       *[no] {" "}Nada se destacou.
+       *[no] {" "}Nenhum fato isolado se destacou.
     }
     .action = { $happened ->
         [yes] { $todo }

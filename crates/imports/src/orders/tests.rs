@@ -329,6 +329,8 @@ async fn a_document_of_many_lines_is_handed_on_in_pieces() {
 #[case("", "empty")]
 #[case("a,b\n1,2\n", "no column for order_id, sku")]
 #[case("\u{0}\u{0}\n", "U+0000")]
+#[case("order_id,sku,quantity,date,price\r1,A,1,2026-01-02,3\r", "CR alone")]
+#[case(&format!("order_id,sku,quantity,date,price{}\n", ",x".repeat(496)), "501 columns")]
 #[tokio::test]
 async fn a_file_of_another_kind_is_refused_whole(#[case] data: &str, #[case] reason: &str) {
     let failure = read_orders(data, file(), order_options(None)).await.unwrap_err();
@@ -393,4 +395,26 @@ async fn lines_of_a_refused_order_far_above_are_counted() {
 async fn nothing_was_sold_in_the_future(#[case] at: &str, #[case] expected: Option<&str>) {
     let outcome = read(&format!("1,A,MUG,1,{at},2,,\n")).await;
     assert_eq!(outcome.rejects.first().map(|reject| reject.reason.as_str()), expected);
+}
+
+/// What is refunded counts on a day of the account, whatever clock the file was written by.
+#[tokio::test]
+async fn a_refund_is_named_by_the_day_of_the_account() {
+    let options = FileOptions {
+        zone: "Asia/Tokyo".parse().unwrap(),
+        account_zone: "America/Santiago".parse().unwrap(),
+        ..file()
+    };
+    let data = "order_id,sku,quantity,date,price\n1,A,-1,2026-11-22T02:00:00Z,10\n1,A,-2,2026-11-22T04:00:00Z,10\n";
+    let outcome = read_orders(data, options, order_options(None)).await.unwrap();
+    let ids: Vec<_> = outcome.parts.iter().map(|part| part.external_id.as_str()).collect();
+    assert_eq!(ids, ["1/2026-11-21", "1/2026-11-22"]);
+}
+
+/// Nothing of it was stored by an id that cannot be stored.
+#[tokio::test]
+async fn a_zero_in_an_id_refuses_its_line_alone() {
+    let data = "order_id,sku,quantity,date,price\n1,A,1,2026-11-20,10\nB\u{0}2,A,1,2026-11-20,10\n";
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    assert_eq!((outcome.parts.len(), outcome.counts.accepted, outcome.counts.rejected), (1, 1, 1));
 }

@@ -1,7 +1,6 @@
 //! The end of a run, with its refund unless it keeps its credits.
 
 use diesel::{
-    dsl::sql,
     prelude::*,
     sql_types::{Array, BigInt, Bool, Nullable},
 };
@@ -52,7 +51,7 @@ pub(crate) async fn end_run(
 ) -> Result<bool, StoreError> {
     // The balance first, as everywhere.
     posting::lock(connection, claim.account).await.map_err(store_error)?;
-    let refunds = runs::credits.gt(0).and(sql::<Bool>(if outcome.is_paid() { "false" } else { "true" }));
+    let refunds = runs::credits.gt(0).and((!outcome.is_paid()).into_sql::<Bool>());
     let ended: Option<RunRow> = diesel::update(runs::table.find((claim.account.0, claim.run.0)))
         .filter(runs::claim.eq(claim.number))
         .filter(runs::state.eq(RunState::Running.as_str()))

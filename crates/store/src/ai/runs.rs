@@ -237,7 +237,11 @@ impl AiRuns for Store {
                 .await?;
             // Another process may have ended it in between.
             if ended {
-                tracing::warn!(account = %claim.account, run = claim.run.0, "an AI run's process died; it is refunded");
+                tracing::warn!(
+                    account_id = claim.account.0,
+                    run = claim.run.0,
+                    "an AI run's process died; it is refunded"
+                );
                 reaped += 1;
             }
         }

@@ -16,15 +16,16 @@ use crate::{
     accounts::AccountRow,
     database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     schema::{
-        accounts, ad_spend, anomalies, customer_days, customer_totals, customers, daily_breakdowns, daily_metrics,
-        events, expenses, insights, inventory_items, job_results, job_runs, metric_days, orders, product_costs,
-        product_days, products, profit_snapshots, refunds, reorder_suggestions, risks, stock_levels, stories,
+        accounts, ad_accounts, ad_days, ad_entities, ad_spend, anomalies, campaign_creatives, creatives, customer_days,
+        customer_totals, customers, daily_breakdowns, daily_metrics, events, expenses, insights, inventory_items,
+        job_results, job_runs, metric_days, orders, product_costs, product_days, products, profit_snapshots, refunds,
+        reorder_suggestions, risks, stock_levels, stories,
     },
 };
 
-/// What is copied, in an order that foreign keys allow, and which rows. Days are summed up already, so of the documents only
-/// the newest are needed, which freshness is told by.
-const COPIED: [(&str, &str); 12] = [
+/// What is copied, in an order that foreign keys allow, and which rows. Days are summed up already, so of most documents only
+/// the newest are needed, which freshness is told by. Of the orders verdicts on creatives need how their values spread.
+const COPIED: [(&str, &str); 17] = [
     (
         "customers",
         "(created_at < $4 OR EXISTS (SELECT FROM customer_days d
@@ -37,10 +38,16 @@ const COPIED: [(&str, &str); 12] = [
     ("daily_breakdowns", "day <= $3"),
     ("product_days", "day <= $3"),
     ("customer_days", "day <= $3"),
-    ("orders", "placed_at = (SELECT max(placed_at) FROM orders WHERE account_id = $1 AND placed_at < $4)"),
+    ("orders", "placed_at < $4"),
     ("refunds", "refunded_at = (SELECT max(refunded_at) FROM refunds WHERE account_id = $1 AND refunded_at < $4)"),
     ("ad_spend", "day = (SELECT max(day) FROM ad_spend WHERE account_id = $1 AND day <= $3)"),
     ("expenses", "day = (SELECT max(day) FROM expenses WHERE account_id = $1 AND day <= $3)"),
+    ("ad_accounts", "true"),
+    ("ad_entities", "true"),
+    ("ad_days", "day <= $3"),
+    ("creatives", "true"),
+    // That they had won; what is found of them as of the day takes the place of the rest.
+    ("campaign_creatives", "won_at < $4"),
 ];
 
 statement!(
@@ -79,6 +86,24 @@ statement!(
 );
 
 statement!(
+    /// Stock and costs of products as they were known by the end of the day; a cost in the catalogue alone has no past.
+    EndProducts(copy: i64 => BigInt) -> () = "
+    UPDATE products SET current_stock = (SELECT stock FROM stock_levels l
+            WHERE l.account_id = $1 AND l.product_id = products.id ORDER BY l.day DESC LIMIT 1),
+        unit_cost = coalesce((SELECT c.unit_cost FROM product_costs c
+            WHERE c.account_id = $1 AND c.product_id = products.id ORDER BY c.valid_from DESC LIMIT 1),
+            CASE WHEN NOT EXISTS (SELECT FROM product_costs later JOIN accounts copy ON copy.id = $1
+                WHERE later.account_id = copy.copy_of AND later.product_id = products.id) THEN unit_cost END)
+    WHERE account_id = $1"
+);
+
+statement!(
+    /// Forgets that winners were seen after the day.
+    EndSeen(copy: i64 => BigInt, day: Date => SqlDate) -> () = "
+    UPDATE campaign_creatives SET last_seen = least(last_seen, $2) WHERE account_id = $1"
+);
+
+statement!(
     /// The rows of the results of a job, without what only the store needs.
     ResultRows(copy: i64 => BigInt, job: &'static str => Text) -> Scalar<Jsonb> = "
     SELECT row - '{account_id,content_hash,fingerprint,days_rank,expected_rank,severity_rank,urgency}'::text[] FROM (
@@ -90,6 +115,7 @@ statement!(
         UNION ALL SELECT to_jsonb(r), r.id FROM anomalies r WHERE r.account_id = $1 AND $2 = 'anomaly_detection'
         UNION ALL SELECT to_jsonb(r), r.id FROM insights r WHERE r.account_id = $1 AND $2 = 'insight_generation'
         UNION ALL SELECT to_jsonb(r), r.id FROM risks r WHERE r.account_id = $1 AND $2 = 'risk_assessment'
+        UNION ALL SELECT to_jsonb(r), r.id FROM campaign_creatives r WHERE r.account_id = $1 AND $2 = 'creative_winners'
     ) found ORDER BY place"
 );
 
@@ -112,6 +138,8 @@ impl AsOfStore for Store {
                     let _: bool = rows.get_result(connection).await?;
                 }
                 SumUpCustomers { copy }.execute(connection).await?;
+                EndProducts { copy }.execute(connection).await?;
+                EndSeen { copy, day: as_of }.execute(connection).await?;
                 accounts::table.find(copy).select(AccountRow::as_select()).first(connection).await.optional()
             })
             .await?;
@@ -177,6 +205,7 @@ async fn remove(connection: &mut AsyncPgConnection, copy: i64) -> Result<(), Err
         job_results,
         job_runs
     );
+    clear!(campaign_creatives, creatives, ad_days, ad_entities, ad_accounts);
     clear!(orders, refunds, ad_spend, expenses, customer_totals, customer_days, product_days, daily_breakdowns);
     clear!(daily_metrics, stock_levels, product_costs, products, customers);
     diesel::delete(accounts::table.find(copy)).execute(connection).await?;

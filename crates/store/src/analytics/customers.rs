@@ -10,7 +10,7 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId, CustomerId, StoreError,
+    AccountId, CustomerId, OrderId, StoreError,
     accounts::Platform,
     customers::{Customer, CustomerOrder, CustomerStore, Segment, SegmentFigures},
     freshness::{Dated, Freshness, Newest, Source},
@@ -202,13 +202,13 @@ impl CustomerStore for Store {
             })
             .await?;
         let order = |OrderRow { id, external_id, placed_at, gross, units }| CustomerOrder {
-            id,
+            id: OrderId(id),
             external_id,
             placed_at,
             gross,
             units,
         };
-        Ok(Page::cut(rows.into_iter().map(order).collect(), page.limit, |order: &CustomerOrder| order.id))
+        Ok(Page::cut(rows.into_iter().map(order).collect(), page.limit, |order: &CustomerOrder| order.id.0))
     }
 
     async fn stream(

@@ -5,6 +5,7 @@ use diesel::sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Numer
 use domain::{
     AccountId, ProductId, StoreError,
     demand::{DemandStore, SalesDay, StockAt, StockedProduct},
+    metrics::stock::OUT_OF_STOCK,
     profit::DayRange,
 };
 use rust_decimal::Decimal;
@@ -18,6 +19,7 @@ statement!(
         first: Date => SqlDate,
         last: Date => SqlDate,
         stock_day: Option<Date> => Nullable<SqlDate>,
+        none_left: i64 => BigInt,
     ) -> ProductRow = "
     SELECT p.id AS product_id, p.sku, p.name, p.category, coalesce(past.stock, p.current_stock) AS stock, p.on_order,
         p.lead_time_days, p.pack_size, p.min_order_qty, p.price, p.unit_cost,
@@ -36,7 +38,7 @@ statement!(
     ) s ON s.product_id = p.id
     LEFT JOIN (
         SELECT product_id, array_agg(day ORDER BY day) AS days
-        FROM stock_levels WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND stock <= 0 GROUP BY product_id
+        FROM stock_levels WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND stock <= $5 GROUP BY product_id
     ) e ON e.product_id = p.id
     WHERE p.account_id = $1 AND p.current_stock IS NOT NULL ORDER BY p.id"
 );
@@ -122,7 +124,8 @@ impl DemandStore for Store {
             StockAt::Day(day) => Some(day),
         };
         self.job_transaction(async |connection| {
-            let stocked = Stocked { account: account.0, first: range.first, last: range.last, stock_day };
+            let DayRange { first, last } = range;
+            let stocked = Stocked { account: account.0, first, last, stock_day, none_left: OUT_OF_STOCK };
             let rows: Vec<ProductRow> = stocked.load(connection).await?;
             Ok(rows.into_iter().map(StockedProduct::from).collect())
         })

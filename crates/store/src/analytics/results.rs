@@ -1,7 +1,8 @@
 //! Where the jobs put what they computed, one file per job. Every write goes through [`crate::Store::finish`]: the result
 //! and the end of the run are one transaction.
 
-/// What selling a unit of an item brings, by its suggestion to reorder that is open; null without one. `$1` is the account.
+/// What selling a unit of an item brings, by the last suggestion to reorder it, whatever was decided; null without one. `$1` is
+/// the account.
 macro_rules! unit_contribution {
     ($item:ident . $id:ident) => {
         concat!(
@@ -10,7 +11,7 @@ macro_rules! unit_contribution {
             stringify!($item),
             ".",
             stringify!($id),
-            " AND status = 'pending')"
+            " ORDER BY id DESC LIMIT 1)"
         )
     };
 }

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::{
-    dsl::sql,
     prelude::*,
     result::Error,
     sql_types::{BigInt, Text},
@@ -396,7 +395,7 @@ impl Writing<'_> {
             .filter(payments::status.eq(PaymentStatus::Approved.as_str()))
             .filter(payments::plan.is_not_null())
             .order(payments::updated_at.desc())
-            .select(sql::<Text>("plan"))
+            .select(payments::plan.assume_not_null())
             .first(connection)
             .await
             .optional()?;

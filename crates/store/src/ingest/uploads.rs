@@ -64,6 +64,14 @@ impl TryFrom<UploadRow> for Upload {
     }
 }
 
+/// What an upload is found by.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = uploads, check_for_backend(diesel::pg::Pg))]
+struct Key {
+    account_id: i64,
+    id: i64,
+}
+
 row!(
     struct DueRow {
         account_id: i64 => BigInt,
@@ -355,20 +363,20 @@ impl UploadStore for Store {
     }
 
     async fn prune(&self, before: OffsetDateTime) -> Result<u64, StoreError> {
-        let rows: Vec<(i64, i64)> = self
+        let rows: Vec<Key> = self
             .run::<_, Failure>(async |connection| {
                 Ok(uploads::table
                     .filter(uploads::created_at.lt(before))
                     .filter(uploads::state.ne_all([State::Queued.as_str(), State::Running.as_str()]))
-                    .select((uploads::account_id, uploads::id))
+                    .select(Key::as_select())
                     .limit(1_000)
                     .load(connection)
                     .await?)
             })
             .await?;
         let mut removed = 0;
-        for (account, id) in rows {
-            removed += u64::from(self.discard(AccountId(account), UploadId(id), None, before).await?);
+        for Key { account_id, id } in rows {
+            removed += u64::from(self.discard(AccountId(account_id), UploadId(id), None, before).await?);
         }
         Ok(removed)
     }

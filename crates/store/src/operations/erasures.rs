@@ -25,6 +25,13 @@ use crate::{
     schema::{accounts, api_keys, erasures, sessions},
 };
 
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = erasures, check_for_backend(diesel::pg::Pg))]
+struct ErasureRow {
+    requested_at: OffsetDateTime,
+    due_at: OffsetDateTime,
+}
+
 statement!(
     /// One that is coming stays as it is.
     Ask<'a>(user: &'a str => Text, at: OffsetDateTime => Timestamptz, due: OffsetDateTime => Timestamptz) -> () = "
@@ -66,13 +73,13 @@ impl ErasureStore for Store {
     }
 
     async fn standing(&self, user: &UserId) -> Result<Option<Erasure>, StoreError> {
-        let row: Option<(OffsetDateTime, OffsetDateTime)> = self
+        let row: Option<ErasureRow> = self
             .run::<_, Failure>(async |connection| {
-                let found = erasures::table.find(user.as_str()).select((erasures::requested_at, erasures::due_at));
+                let found = erasures::table.find(user.as_str()).select(ErasureRow::as_select());
                 Ok(found.first(connection).await.optional()?)
             })
             .await?;
-        Ok(row.map(|(requested_at, due_at)| Erasure { requested_at, due_at }))
+        Ok(row.map(|ErasureRow { requested_at, due_at }| Erasure { requested_at, due_at }))
     }
 
     async fn undo(&self, user: &UserId, note: Entry, now: OffsetDateTime) -> Result<bool, StoreError> {

@@ -43,6 +43,14 @@ impl TryFrom<ExportRow> for Export {
     }
 }
 
+/// What an export is found by.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = exports, check_for_backend(diesel::pg::Pg))]
+struct Key {
+    account_id: i64,
+    id: i64,
+}
+
 row!(
     struct DueRow {
         account_id: i64 => BigInt,
@@ -233,18 +241,18 @@ impl ExportStore for Store {
     }
 
     async fn prune(&self, before: OffsetDateTime) -> Result<u64, StoreError> {
-        let rows: Vec<(i64, i64)> = self
+        let rows: Vec<Key> = self
             .run::<_, Failure>(async |connection| {
                 Ok(exports::table
                     .filter(exports::created_at.lt(before))
-                    .select((exports::account_id, exports::id))
+                    .select(Key::as_select())
                     .limit(1_000)
                     .load(connection)
                     .await?)
             })
             .await?;
         let mut removed = 0;
-        for (account, id) in rows {
+        for Key { account_id: account, id } in rows {
             removed += self
                 .transact::<_, Failure>(async |connection| {
                     let gone = diesel::delete(exports::table.find((account, id))).execute(connection).await?;

@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    PersonId, StoreError, UserId,
+    AuditId, PersonId, StoreError, UserId,
     accounts::Mode,
     audit::{Action, Actor, Area, AuditLog, Entry, Noted, differences},
     page::{Page, PageRequest},
@@ -134,7 +134,7 @@ impl TryFrom<NotedRow> for Noted {
             _ => Actor::Nobody,
         };
         let mode = mode.map(|mode| parse(&mode, "mode")).transpose()?;
-        Ok(Self { id, mode, at, by, action: parse(&action, "action")?, target, address, before, after })
+        Ok(Self { id: AuditId(id), mode, at, by, action: parse(&action, "action")?, target, address, before, after })
     }
 }
 
@@ -167,6 +167,6 @@ impl AuditLog for Store {
             })
             .await?;
         let found = rows.into_iter().map(Noted::try_from).collect::<Result<Vec<_>, _>>()?;
-        Ok(Page::cut(found, limit, |noted| noted.id))
+        Ok(Page::cut(found, limit, |noted| noted.id.0))
     }
 }

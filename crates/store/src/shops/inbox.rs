@@ -26,6 +26,15 @@ use crate::{
     schema::{integrations, provider_inbox, shop_owners},
 };
 
+/// A connection to a shop, now or before.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = shop_owners, check_for_backend(diesel::pg::Pg))]
+struct OwnerRow {
+    owner_id: i64,
+    integration_id: i64,
+    is_connected: bool,
+}
+
 statement!(
     /// Connections with open hooks that nobody has, the longest waiting first. Locks nothing: it looks at every account.
     WaitingRows(now: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> WaitingRow = "
@@ -164,19 +173,22 @@ async fn put(
     topic: &Value,
     now: OffsetDateTime,
 ) -> Result<Received, StoreError> {
-    let owners: Vec<(i64, i64, bool)> = shop_owners::table
+    let owners: Vec<OwnerRow> = shop_owners::table
         .filter(shop_owners::provider.eq(provider.as_str()))
         .filter(shop_owners::shop_id.eq(&hook.shop_id))
-        .select((shop_owners::owner_id, shop_owners::integration_id, shop_owners::is_connected))
+        .select(OwnerRow::as_select())
         .load(connection)
         .await
         .map_err(store_error)?;
     let for_all = matches!(hook.topic, Topic::Privacy(_));
     let mut outcome = Received::UnknownShop;
-    for (account, integration, _) in owners.into_iter().filter(|(_, _, is_connected)| for_all || *is_connected) {
+    for OwnerRow { owner_id, integration_id, is_connected } in owners {
+        if !is_connected && !for_all {
+            continue;
+        }
         let entry = (
-            provider_inbox::account_id.eq(account),
-            provider_inbox::integration_id.eq(integration),
+            provider_inbox::account_id.eq(owner_id),
+            provider_inbox::integration_id.eq(integration_id),
             provider_inbox::dedup_key.eq(&hook.dedup_key),
             provider_inbox::topic_name.eq(&hook.topic_name),
             provider_inbox::topic.eq(topic),

@@ -285,19 +285,23 @@ impl ConversationStore for Store {
     }
 }
 
-/// Status and end of the snooze, channel, author and decided comment of a conversation, whose row is locked.
-type Locked = (String, Option<OffsetDateTime>, String, Option<String>, Option<String>);
+/// A conversation whose row is locked.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = conversations, check_for_backend(diesel::pg::Pg))]
+struct Locked {
+    status: String,
+    snoozed_until: Option<OffsetDateTime>,
+    channel: String,
+    author_external_id: Option<String>,
+    decided_comment_id: Option<String>,
+}
 
 async fn locked(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     id: ConversationId,
 ) -> Result<Option<Locked>, diesel::result::Error> {
-    use conversations::{author_external_id, channel, decided_comment_id, snoozed_until, status};
-    let row = conversations::table
-        .find((account.0, id.0))
-        .select((status, snoozed_until, channel, author_external_id, decided_comment_id))
-        .for_update();
+    let row = conversations::table.find((account.0, id.0)).select(Locked::as_select()).for_update();
     row.first(connection).await.optional()
 }
 
@@ -309,7 +313,7 @@ async fn change_locked(
     now: OffsetDateTime,
 ) -> Result<Conversation, Rollback<ChangeError>> {
     let found = locked(connection, account, id).await?.ok_or(Rollback::Refused(ChangeError::NotFound))?;
-    let (status, snoozed_until, channel, author, _) = found;
+    let Locked { status, snoozed_until, channel, author_external_id: author, decided_comment_id: _ } = found;
     let status: Status = parse(&status, "status of a conversation")?;
     let (status, snoozed_until) = change.status_after((status, snoozed_until), now).map_err(Rollback::Refused)?;
     let target = conversations::table.find((account.0, id.0));
@@ -377,8 +381,8 @@ async fn judge_locked(
     // Judgements are counted one after the other.
     lock(connection, account).await?;
     let found = locked(connection, account, id).await?.ok_or(Rollback::Refused(ChangeError::NotFound))?;
-    let (_, _, channel, _, decided) = found;
-    let comment = decided.ok_or(Rollback::Refused(ChangeError::Transition))?;
+    let Locked { channel, decided_comment_id, .. } = found;
+    let comment = decided_comment_id.ok_or(Rollback::Refused(ChangeError::Transition))?;
     let judged = diesel::update(auto_replies::table.find((account.0, channel, comment)))
         .filter(auto_replies::mode.ne(domain::social::Mode::Off.as_str()))
         .set((

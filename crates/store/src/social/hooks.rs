@@ -6,7 +6,7 @@ use diesel::{
     sql_types::{BigInt, Bytea, Timestamptz},
 };
 use domain::{
-    StoreError,
+    SocialHookId, StoreError,
     social::replies::{HookLog, LEASE, TakenHook},
 };
 use time::OffsetDateTime;
@@ -49,12 +49,12 @@ impl HookLog for Store {
         let take = Take { now, until: now + LEASE };
         let row: Option<HookRow> =
             self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
-        Ok(row.map(|HookRow { id, body, received_at }| TakenHook { id, body, received_at }))
+        Ok(row.map(|HookRow { id, body, received_at }| TakenHook { id: SocialHookId(id), body, received_at }))
     }
 
-    async fn hook_done(&self, id: i64, now: OffsetDateTime) -> Result<(), StoreError> {
+    async fn hook_done(&self, id: SocialHookId, now: OffsetDateTime) -> Result<(), StoreError> {
         self.run::<_, Failure>(async |connection| {
-            diesel::update(hooks::table.find(id)).set(hooks::done_at.eq(now)).execute(connection).await?;
+            diesel::update(hooks::table.find(id.0)).set(hooks::done_at.eq(now)).execute(connection).await?;
             Ok(())
         })
         .await?;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel_async::AsyncPgConnection;
 use domain::{
-    IncidentId, StoreError,
+    IncidentId, IncidentUpdateId, StoreError,
     incidents::{Change, ChangeError, Incident, IncidentStore, MOST, NewIncident, Update},
     uptime::Component,
 };
@@ -51,7 +51,7 @@ impl TryFrom<UpdateRow> for Update {
     type Error = StoreError;
     fn try_from(row: UpdateRow) -> Result<Self, StoreError> {
         let UpdateRow { id, incident_id: _, status, body, created_at } = row;
-        Ok(Self { id, status: parse(&status, "status of an incident")?, body, created_at })
+        Ok(Self { id: IncidentUpdateId(id), status: parse(&status, "status of an incident")?, body, created_at })
     }
 }
 
@@ -241,6 +241,6 @@ async fn tell(
         .returning(updates::id)
         .get_result(connection)
         .await?;
-    incident.updates.insert(0, Update { id, status, body: body.to_owned(), created_at: now });
+    incident.updates.insert(0, Update { id: IncidentUpdateId(id), status, body: body.to_owned(), created_at: now });
     Ok(incident)
 }

@@ -1,7 +1,7 @@
 //! [`WebhookSettings`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::{dsl::sql, prelude::*, sql_types::Bytea, sql_types::Nullable};
+use diesel::prelude::*;
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError, SubscriptionId,
@@ -107,7 +107,7 @@ async fn replace_once(
     }
     let kept = subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
     let change = (
-        subscriptions::previous_sealed_secret.eq(sql::<Nullable<Bytea>>("sealed_secret")),
+        subscriptions::previous_sealed_secret.eq(subscriptions::sealed_secret.nullable()),
         subscriptions::previous_expires_at.eq(overlap_until),
         subscriptions::sealed_secret.eq(&sealed_secret),
     );

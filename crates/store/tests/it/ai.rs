@@ -468,8 +468,8 @@ async fn a_models_text_is_kept_for_the_same_facts_and_people_decide() {
     let page = PageRequest { limit: 10, cursor: None };
     let list = async || db.store.page(account, Default::default(), page).await.unwrap().found.items;
     let rows = list().await;
-    assert_eq!(rows.iter().map(|row| row.source).collect::<Vec<_>>(), [Source::Rules, Source::Model]);
-    let (b, a) = (rows[0].id, rows[1].id);
+    assert_eq!(rows.iter().map(|row| row.source).collect::<Vec<_>>(), [Source::Model, Source::Rules]);
+    let (a, b) = (rows[0].id, rows[1].id);
     let decide =
         async |id: InsightId, to: Status, now: OffsetDateTime| db.store.decide(account, id, to, None, now).await;
     assert_eq!(decide(a, Status::Resolved, NOW).await.unwrap().resolved_at, Some(NOW));

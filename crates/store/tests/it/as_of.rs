@@ -21,6 +21,9 @@ async fn open_shop(db: &Database) -> AccountId {
     let mug = shop::product(&db.sql, account, "MUG", None).await;
     let cost = "INSERT INTO product_costs VALUES ($1, $2, '2026-01-01', 4), ($1, $2, '2026-03-02', 5)";
     db.sql.execute(cost, &[&account.0, &mug]).await.unwrap();
+    db.sql.execute("INSERT INTO stock_levels VALUES ($1, $2, '2026-03-05', 9)", &[&account.0, &mug]).await.unwrap();
+    let now = "UPDATE products SET current_stock = 9, unit_cost = 5 WHERE account_id = $1";
+    db.sql.execute(now, &[&account.0]).await.unwrap();
     for (id, at, customer) in
         [("1", datetime!(2026-03-01 09:00 UTC), "ana"), ("2", datetime!(2026-03-03 09:00 UTC), "bia")]
     {
@@ -47,6 +50,8 @@ async fn a_copy_holds_what_was_known_by_the_end_of_its_day() {
     assert_eq!(rows("valid_from, unit_cost", "product_costs").await, ["(2026-01-01,4.000000)"]);
     assert_eq!(rows("day, orders, gross_revenue", "daily_metrics").await, ["(2026-03-01,1,20.000000)"]);
     assert_eq!(rows("orders, gross", "customer_totals").await, ["(1,20.000000)"]);
+    // Of the stock that was told later nothing was known, and the cost was that of then.
+    assert_eq!(rows("sku, current_stock, unit_cost", "products").await, ["(MUG,,4.000000)"]);
     // The account itself is as it was, and no copy is made of a copy.
     assert_eq!(shop::rows(&db.sql, account, "external_id", "orders").await, ["(1)", "(2)"]);
     assert!(db.store.copy(copy.id, AS_OF, UNTIL).await.unwrap().is_none());

@@ -84,6 +84,8 @@ fn drop_story(first: Date, last: Date) -> Story {
         lever: Some(Lever { kind: LeverKind::Conversion, part: None, share: 0.9, confidence: 0.8 }),
         money: Some(money),
         usual_day: 1040.5,
+        returned: 0.0,
+        is_on_order: false,
         members: vec![Member {
             kind: Kind::Univariate,
             metric: "gross_revenue".into(),
@@ -167,7 +169,7 @@ async fn a_story_keeps_its_id_while_it_goes_on_and_names_its_anomalies() {
     let of = |day: Date, story: Story| Detected {
         findings: vec![drop_on(day, first, day), cause_of(&drop_on(day, first, day)), small.clone()],
         stories: vec![story],
-        days: vec![],
+        ..Detected::default()
     };
     keep(&db, account, SCORED, of(first, drop_story(first, first))).await;
     keep(&db, other, SCORED, of(first, drop_story(first, first))).await;
@@ -230,7 +232,7 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
     let open = insights::Filter { status: Some(insights::Status::Open), ..insights::Filter::default() };
     let found = list(open).await;
     assert_eq!(found.len(), insights::MOST_TOLD);
-    let first = found.last().unwrap();
+    let first = &found[0];
     assert_eq!((first.is_told, first.at_stake), (true, Some(640.5)));
     assert_eq!(first.story.as_ref().map(|kept| (kept.id, kept.members.len())), Some((StoryId(story), 0)));
     let all = list(insights::Filter { all: true, ..open }).await;
@@ -269,7 +271,7 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
         of(Metric::Aov, last, None),
     ];
     let findings = vec![drop_on(last, last, last), cause_of(&drop_on(last, last, last))];
-    let found = Detected { findings, stories: vec![], days };
+    let found = Detected { findings, days, ..Detected::default() };
     assert_eq!(keep(&db, account, SCORED, found.clone()).await, WriteOutcome::Rows(6));
     assert_eq!(keep(&db, account, SCORED, found).await, WriteOutcome::Rows(0), "what is the same is not written again");
     let kept = [((Metric::GrossRevenue, oldest), Some(1000.0)), ((Metric::Orders, oldest), Some(50.0))];
@@ -293,6 +295,11 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
     keep(&db, account, scored, Detected { days, ..Detected::default() }).await;
     let left = shop::rows(&db.sql, account, "metric, day, observed", "metric_days").await;
     assert_eq!(left, ["(gross_revenue,2026-03-02,1100)"]);
+
+    // What began later than it was known to has no days before that.
+    let begins = tomorrow.next_day();
+    keep(&db, account, scored, Detected { begins, ..Detected::default() }).await;
+    assert_eq!(shop::rows(&db.sql, account, "day", "metric_days").await, [""; 0]);
 }
 
 #[tokio::test]

@@ -99,7 +99,7 @@ pub fn plant(clean: &World, days: &mut [Book], kind: Kind, at: usize, draw: &mut
         lever: shape.lever(),
         part: part.filter(|_| !matches!(kind, Kind::PriceError | Kind::BulkOrder)),
         money,
-        stock_out: stock_out.map(|sku| StockOut { sku, span: range(clean, at, last) }),
+        stock_out: stock_out.map(|sku| StockOut { sku, span: range(clean, at, last), is_on_order: false }),
     })
 }
 

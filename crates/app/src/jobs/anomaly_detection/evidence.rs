@@ -10,10 +10,10 @@ use domain::{
     profit::DayRange,
     stories::{self, Band, Certainties, DayEvidence, Gauge, PartBand, StockOut, Story},
 };
-use rust_decimal::{Decimal, prelude::ToPrimitive};
+use rust_decimal::Decimal;
 use time::{Date, Duration};
 
-use super::{super::demand::number, Shop};
+use super::Shop;
 
 /// Parts of a dimension that are looked at, the largest of the history or of one of the days.
 const LARGEST_PARTS: usize = 12;
@@ -60,12 +60,15 @@ impl Shop {
             })
             .collect();
         for gauge in Gauge::ALL.iter().copied() {
-            let values: Vec<Option<f64>> = days.iter().map(|day| of_shop(gauge, day)).collect();
-            // What a shop never measures (visits, ads) is unknown, not zero.
-            if values.iter().flatten().all(|value| *value == 0.0) {
+            let mut values: Vec<Option<f64>> = days.iter().map(|day| gauge.of_day(day)).collect();
+            // What a shop never measures (visits, ads) is unknown, not zero; so are visits before it began to count them.
+            let Some(begins) = values.iter().position(|value| value.is_some_and(|value| value != 0.0)) else {
                 continue;
+            };
+            if gauge == Gauge::Visitors {
+                values.iter_mut().take(begins).for_each(|value| *value = None);
             }
-            for (day, band) in self.bands(&days, &values, range.first) {
+            for (day, band) in self.bands(&days, &values, range.first, false) {
                 known.entry(day).and_modify(|known| _ = known.whole.insert(gauge, band));
             }
         }
@@ -79,9 +82,11 @@ impl Shop {
                 for gauge in gauges.iter().copied() {
                     let values: Vec<Option<f64>> = days
                         .iter()
-                        .map(|day| of_part.get(&day.day).map_or(nothing(gauge), |part| of(gauge, part)))
+                        .map(|day| of_part.get(&day.day).map_or(gauge.of_nothing(), |part| gauge.of_part(part)))
                         .collect();
-                    for (day, band) in self.bands(&days, &values, range.first) {
+                    // What is refunded of a product, or paid for a new campaign, is most often nothing.
+                    let is_sparse = matches!(gauge, Gauge::Refunds | Gauge::AdSpend);
+                    for (day, band) in self.bands(&days, &values, range.first, is_sparse) {
                         let part = PartBand { dimension, value: value.to_owned(), gauge, band };
                         known.entry(day).and_modify(|known| known.parts.push(part));
                     }
@@ -92,12 +97,14 @@ impl Shop {
     }
 
     /// The values from `first` on beside what those before it led to expect.
-    fn bands(&self, days: &[&DayTotals], values: &[Option<f64>], first: Date) -> Vec<(Date, Band)> {
+    fn bands(&self, days: &[&DayTotals], values: &[Option<f64>], first: Date, is_sparse: bool) -> Vec<(Date, Band)> {
         let Some(start) = days.first().map(|day| day.day) else { return Vec::new() };
         let before = days.iter().take_while(|day| day.day < first).count();
         let history = DailySeries { first: start, values: values.get(..before).unwrap_or_default() };
-        let Ok(baseline) = Baseline::fit(history, &self.left_out(Metric::GrossRevenue)) else { return Vec::new() };
         let later = days.iter().zip(values).skip(before);
+        let Ok(baseline) = Baseline::fit(history, &self.left_out(Metric::GrossRevenue)) else {
+            return if is_sparse { sparse(history.values, later) } else { Vec::new() };
+        };
         later
             .filter_map(|(day, value)| {
                 let observed = (*value)?;
@@ -108,48 +115,15 @@ impl Shop {
     }
 }
 
-fn money(amount: Decimal) -> Option<f64> {
-    amount.to_f64()
-}
-
-fn ratio(of: Option<f64>, by: Option<f64>) -> Option<f64> {
-    by.filter(|by| *by > 0.0).zip(of).map(|(by, of)| of / by)
-}
-
-fn of_shop(gauge: Gauge, day: &DayTotals) -> Option<f64> {
-    let gross = money(day.gross_revenue);
-    match gauge {
-        Gauge::GrossRevenue => gross,
-        Gauge::Orders => Some(number(day.orders)),
-        Gauge::UnitsPerOrder => ratio(Some(number(day.units)), Some(number(day.orders))),
-        Gauge::PricePerUnit => ratio(gross, Some(number(day.units))),
-        Gauge::Visitors => Some(number(day.visitors)),
-        Gauge::Refunds => money(day.refunds),
-        Gauge::AdSpend => money(day.ad_spend),
-        Gauge::CostPerUnit => ratio(money(day.cogs + day.fees + day.shipping), Some(number(day.units))),
-        Gauge::Contribution => money(day.gross_revenue - day.cogs - day.fees - day.shipping),
-        Gauge::ExtraExpenses => money(day.extra_expenses),
-        Gauge::Profit => money(day.components().final_profit()),
-    }
-}
-
-fn of(gauge: Gauge, part: &PartTotals) -> Option<f64> {
-    match gauge {
-        Gauge::GrossRevenue => money(part.gross_revenue),
-        Gauge::Orders => Some(number(part.orders)),
-        Gauge::Refunds => money(part.refunds),
-        Gauge::AdSpend => money(part.ad_spend),
-        Gauge::PricePerUnit => ratio(money(part.gross_revenue), Some(number(part.units))),
-        _ => None,
-    }
-}
-
-/// The gauge of a part that nothing is known of on a day: nothing happened there.
-const fn nothing(gauge: Gauge) -> Option<f64> {
-    match gauge {
-        Gauge::PricePerUnit => None,
-        _ => Some(0.0),
-    }
+/// Of too few days with anything for a forecast: their mean, and anything up to the largest of them.
+fn sparse<'a>(
+    history: &[Option<f64>],
+    later: impl Iterator<Item = (&'a &'a DayTotals, &'a Option<f64>)>,
+) -> Vec<(Date, Band)> {
+    let known: Vec<f64> = history.iter().flatten().copied().collect();
+    let expected = known.iter().sum::<f64>() / known.len().max(1) as f64;
+    let high = known.iter().copied().fold(0.0, f64::max);
+    later.filter_map(|(day, value)| Some((day.day, Band { observed: (*value)?, expected, low: 0.0, high }))).collect()
 }
 
 /// What is left of revenue on the days before `first`, as a rule.

@@ -7,7 +7,7 @@ use domain::{
     periods::Change,
     usage::{Figures, Period, PeriodUse, Usage, UsageRead},
 };
-use rust_decimal::{Decimal, prelude::ToPrimitive};
+use rust_decimal::prelude::ToPrimitive;
 use time::Date;
 use url::Url;
 
@@ -96,9 +96,9 @@ pub fn head(writer: &Writer) -> Vec<Head> {
 /// Features of the last 30 days, the dearest first.
 pub fn features(writer: &Writer, sums: &Usage, api: &Url) -> Panel<Row> {
     let month = of(sums, Period::Month);
-    let all = month.map_or(0, |month| month.figures.spent());
+    let all = month.map(|month| month.figures).unwrap_or_default();
     let row = |feature: &str, figures: &Figures| {
-        let share = Decimal::from(figures.spent().max(0)).checked_div(Decimal::from(all)).unwrap_or_default();
+        let share = figures.share_of(&all);
         let counted = |count: i64| Cell::Number { text: number(writer, count), value: Some(count.to_string()) };
         Row {
             name: feature.to_owned(),

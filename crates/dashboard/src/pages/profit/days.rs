@@ -64,10 +64,7 @@ fn row(writer: &Writer, day: &Snapshot) -> Row {
         value: Some(writer.currency.round(amount).normalize().to_string()),
     };
     let percent = |percent: Option<Decimal>| Cell::Number {
-        text: percent.map_or_else(
-            || "–".to_owned(),
-            |percent| writer.message("percent").text("number", writer.number(percent, 1)).say(),
-        ),
+        text: percent.map_or_else(|| "–".to_owned(), |percent| writer.in_percent(percent, 1)),
         value: percent.map(|percent| round(percent, 2).normalize().to_string()),
     };
     let basis_badge = if basis.is_estimated() {

@@ -185,7 +185,7 @@ pub struct OrderArgs {
     /// What the numbers of cancellations begin with; without it, lines of negative quantity are refunds
     #[arg(long, value_name = "PREFIX")]
     pub cancellation_prefix: Option<String>,
-    /// SKUs that are no product: they count in revenue and nowhere else
+    /// SKUs that are no product: they count in the revenue and the units of the shop alone
     #[arg(long, value_name = "SKU,…", value_delimiter = ',')]
     pub non_product: Vec<String>,
     /// Currency of the file, to be refused when it is not the account's

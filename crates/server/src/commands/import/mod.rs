@@ -77,6 +77,7 @@ impl Import {
             decimal_comma: args.decimal_comma,
             latin1: args.latin1,
             zone: args.timezone.clone().unwrap_or_else(|| self.account.timezone.clone()),
+            account_zone: self.account.timezone.clone(),
             audience: Audience::Command,
         };
         let target = Target { account: self.account.id, now: OffsetDateTime::now_utc(), dry_run: args.dry_run };

@@ -11,6 +11,7 @@ use domain::{
     events::{AnomalyDetected, AnomalySource, Event},
     jobs::{Claim, WriteOutcome},
     metric_days::Observed,
+    metrics::stock::OUT_OF_STOCK,
     profit::DayRange,
     reorder,
     stories::StockOut,
@@ -32,18 +33,19 @@ statement!(
         account: i64 => BigInt,
         first: Date => SqlDate,
         last: Date => SqlDate,
+        none_left: i64 => BigInt,
     ) -> WithoutStockRow = concat!("
     WITH best AS (
         SELECT product_id FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3
         GROUP BY product_id ORDER BY sum(revenue) DESC, product_id LIMIT 24)
     SELECT p.sku, l.day AS first_day, coalesce(l.next_day - 1, $3) AS last_day,
-        ", unit_contribution!(item.id), " AS unit_contribution
+        ", unit_contribution!(item.id), " AS unit_contribution, p.on_order > 0 AS is_on_order
     FROM best JOIN products p ON p.account_id = $1 AND p.id = best.product_id
     LEFT JOIN inventory_items item ON item.account_id = $1 AND item.product_id = p.id
     CROSS JOIN LATERAL (
         SELECT day, stock, lead(day) OVER (ORDER BY day) AS next_day FROM stock_levels
         WHERE account_id = $1 AND product_id = p.id AND day BETWEEN $2 AND $3) l
-    WHERE l.stock <= 0 ORDER BY p.sku, l.day")
+    WHERE l.stock <= $4 ORDER BY p.sku, l.day")
 );
 
 row!(
@@ -52,19 +54,20 @@ row!(
         first_day: Date => SqlDate,
         last_day: Date => SqlDate,
         unit_contribution: Option<f64> => Nullable<Double>,
+        is_on_order: bool => Bool,
     }
 );
 
 /// One after the other as they are told, one where they follow each other. What sells at a loss is not missed.
 fn joined(rows: Vec<WithoutStockRow>) -> Vec<StockOut> {
     let mut outs: Vec<StockOut> = Vec::new();
-    for WithoutStockRow { sku, first_day: first, last_day: last, unit_contribution } in rows {
+    for WithoutStockRow { sku, first_day: first, last_day: last, unit_contribution, is_on_order } in rows {
         if reorder::sells_at_a_loss(unit_contribution) {
             continue;
         }
         match outs.last_mut().filter(|out| out.sku == sku && out.span.last.next_day() == Some(first)) {
             Some(out) => out.span.last = last,
-            None => outs.push(StockOut { sku, span: DayRange { first, last } }),
+            None => outs.push(StockOut { sku, span: DayRange { first, last }, is_on_order }),
         }
     }
     outs
@@ -179,7 +182,7 @@ impl AnomalyWriter for Store {
         detected: Detected,
         now: OffsetDateTime,
     ) -> Result<WriteOutcome, StoreError> {
-        let Detected { findings, stories, days } = detected;
+        let Detected { findings, stories, days, begins } = detected;
         self.finish(claim, now, async |connection| {
             let told = stories::replace(connection, claim.account, scored, stories).await?;
             let columns = Columns::of(&findings, &told);
@@ -202,7 +205,7 @@ impl AnomalyWriter for Store {
                 .map(|finding| event(finding, told.of(finding).map(|id| id.0)))
                 .collect();
             emit(connection, claim.account, &events, now).await?;
-            let kept = metric_days::replace(connection, claim.account, scored, &days).await?;
+            let kept = metric_days::replace(connection, claim.account, scored, &days, begins).await?;
             Ok(u64::try_from(told.rows + moved + removed + written + kept).unwrap_or(u64::MAX))
         })
         .await
@@ -210,7 +213,7 @@ impl AnomalyWriter for Store {
 
     async fn stock_outs(&self, account: AccountId, range: DayRange) -> Result<Vec<StockOut>, StoreError> {
         let DayRange { first, last } = range;
-        let without = WithoutStock { account: account.0, first, last };
+        let without = WithoutStock { account: account.0, first, last, none_left: OUT_OF_STOCK };
         let rows = self.job_transaction(async |connection| without.load(connection).await).await?;
         Ok(joined(rows))
     }

@@ -218,7 +218,8 @@ impl Upsert {
             stories: Vec::new(),
             now,
         };
-        for Chosen { worded, is_told } in chosen {
+        // The first has the highest id: lists begin with it.
+        for Chosen { worded, is_told } in chosen.into_iter().rev() {
             let Worded { draft, template, model, language } = worded;
             let source = if model.is_some() { Source::Model } else { Source::Rules };
             let basis = model.as_ref().map(|_| template.basis().to_vec());

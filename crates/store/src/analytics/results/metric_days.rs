@@ -38,7 +38,7 @@ statement!(
 );
 
 statement!(
-    /// Removes what is too old, and of the days that are written again those that the shop no longer has.
+    /// Removes what is too old or from before the shop, and of the days that are written again those that it no longer has.
     Forget(
         account: i64 => BigInt,
         oldest: Date => SqlDate,
@@ -78,11 +78,13 @@ pub(super) async fn replace(
     account: AccountId,
     scored: DayRange,
     kept: &[MetricDay],
+    begins: Option<Date>,
 ) -> QueryResult<usize> {
     let mut dates: Vec<Date> = kept.iter().map(|day| day.day).collect();
     dates.sort_unstable();
     dates.dedup();
     let oldest = scored.last.checked_sub(Duration::days(KEPT_DAYS - 1)).unwrap_or(Date::MIN);
+    let oldest = begins.map_or(oldest, |begins| begins.max(oldest));
     let first = dates.iter().copied().min().map_or(scored.first, |first| first.min(scored.first));
     let forget = Forget { account: account.0, oldest, first, days: dates };
     let forgotten = forget.execute(connection).await?;

@@ -127,9 +127,11 @@ pub(super) async fn replace(
 }
 
 statement!(
-    /// Those that were going on a while ago, or began later.
+    /// Those that were going on a while ago, or began later, and those that go on; after 35 days they are what is expected.
     Recent(account: i64 => BigInt, since: Date => SqlDate, until: Date => SqlDate) -> StoryRow = "
-    SELECT id, facts FROM stories WHERE account_id = $1 AND last_day >= $2 AND first_day <= $3 ORDER BY id"
+    SELECT id, facts FROM stories WHERE account_id = $1 AND (last_day >= $2
+        OR (facts -> 'phase' = '\"open\"' AND first_day > $3 - 35))
+        AND first_day <= $3 ORDER BY id"
 );
 
 statement!(

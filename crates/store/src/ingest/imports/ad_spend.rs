@@ -4,6 +4,8 @@ mod entities;
 mod figures;
 pub(super) mod roll_up;
 
+use std::collections::HashMap;
+
 use domain::{
     ads::AdPlatform,
     imports::{
@@ -128,6 +130,32 @@ fn add(buffer: &mut CopyBuffer, row: &AdSpendRow) {
         .end();
 }
 
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// What platforms are called in files, those that are known first.
+    SPELLED(account: BigInt) -> (platform: Text, is_known: Bool) = "SELECT external_id AS platform, true AS is_known FROM (
+        SELECT external_id FROM ad_accounts WHERE account_id = $1 AND source = 'file' ORDER BY id) known
+    UNION ALL SELECT platform, false FROM (SELECT DISTINCT platform FROM import_rows ORDER BY platform) came"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    RESPELL(old: Text, new: Text) -> () = "UPDATE import_rows SET platform = $2 WHERE platform = $1"
+);
+
+/// Calls a platform what it was called before, so that what is imported again takes the place of what was.
+async fn respell(transaction: &Transaction<'_>, scope: &Scope) -> Result<(), tokio_postgres::Error> {
+    let mut names: HashMap<String, String> = HashMap::new();
+    for row in transaction.query(SPELLED, &[&scope.account]).await? {
+        let (platform, is_known): (String, bool) = (row.try_get("platform")?, row.try_get("is_known")?);
+        let name = names.entry(AdPlatform::spelling(&platform)).or_insert_with(|| platform.clone());
+        if !is_known && *name != platform {
+            transaction.execute(RESPELL, &[&platform, &*name]).await?;
+        }
+    }
+    Ok(())
+}
+
 async fn merge(
     transaction: &Transaction<'_>,
     scope: &Scope,
@@ -135,7 +163,10 @@ async fn merge(
     now: OffsetDateTime,
 ) -> Result<AdSpendSummary, tokio_postgres::Error> {
     let (synced, synced_count) = match source {
-        AdSource::File => leave_out_synced(transaction, scope).await?,
+        AdSource::File => {
+            respell(transaction, scope).await?;
+            leave_out_synced(transaction, scope).await?
+        }
         AdSource::Platform { .. } => (Vec::new(), 0),
     };
     entities::write(transaction, scope, source, now).await?;

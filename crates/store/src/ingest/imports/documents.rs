@@ -102,6 +102,7 @@ pub(super) async fn merge_all(
     for tables in [&ORDERS, &REFUNDS] {
         transaction.execute(&tables.gather(), &[&account, &source]).await?;
     }
+    transaction.execute(refunds::NAME_BUYERS, &[&account, &source]).await?;
     let left_out = refunds::drop_numbered(transaction, scope, source).await?;
     transaction.batch_execute("ANALYZE import_orders; ANALYZE import_refunds").await?;
     transaction.execute(merge::GATHER_CUSTOMERS, &[]).await?;
@@ -127,6 +128,8 @@ pub(super) async fn merge_all(
     for (tables, changes) in [(&ORDERS, &summary.orders), (&REFUNDS, &summary.refunds)] {
         summary.lines_written += write(transaction, scope, source, tables, changes).await?;
     }
+    transaction.execute(refunds::ADOPT, &[&account, &source]).await?;
+    transaction.execute(refunds::GATHER_RENAMED, &[&account, &source, &scope.timezone]).await?;
     summary.refunds_known_twice = left_out + refunds::gather_numbered(transaction, scope, source).await?;
     Ok(summary)
 }
@@ -147,7 +150,7 @@ async fn write(
     }
     transaction.execute(&tables.insert(), &[&account, &source]).await?;
     let lines = transaction.execute(&tables.insert_lines(), &[&account]).await?;
-    transaction.execute(&tables.days(), &[&scope.timezone]).await?;
+    transaction.execute(&tables.moments(), &[]).await?;
     Ok(count(lines))
 }
 

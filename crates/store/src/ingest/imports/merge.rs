@@ -122,12 +122,11 @@ impl Tables {
         )
     }
 
-    pub fn days(&self) -> String {
+    pub fn moments(&self) -> String {
         let Self { staged, .. } = self;
         format!(
-            "INSERT INTO import_days
-             SELECT (at AT TIME ZONE $1)::date FROM {staged} WHERE NOT is_same
-             UNION SELECT (old_at AT TIME ZONE $1)::date FROM {staged} WHERE is_known AND NOT is_same"
+            "INSERT INTO import_moments SELECT at FROM {staged} WHERE NOT is_same
+             UNION ALL SELECT old_at FROM {staged} WHERE is_known AND NOT is_same"
         )
     }
 
@@ -265,7 +264,6 @@ mod tests {
         let tables = [staging::TABLES, TABLES, costs::TABLES, DAYS_TABLE].concat();
         let account = ("account", oid::<BigInt>());
         let source = ("source", oid::<Text>());
-        let timezone = ("timezone", oid::<Text>());
         let totals = [
             ("new", oid::<BigInt>()),
             ("changed", oid::<BigInt>()),
@@ -280,7 +278,7 @@ mod tests {
             for statement in [kind.delete_lines(), kind.insert_lines()] {
                 check_inferred(&tables, &statement, &[account], &[]).await;
             }
-            check_inferred(&tables, &kind.days(), &[timezone], &[]).await;
+            check_inferred(&tables, &kind.moments(), &[], &[]).await;
             check_inferred(&tables, &kind.totals(), &[], &totals).await;
         }
     }

@@ -25,8 +25,7 @@ session_statement!(
         WHERE named.account_id = $1 AND named.source = $2 AND named.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
             AND named.refunded_at BETWEEN came.at - interval '1 day' AND came.at + interval '1 day'
             AND (named.refunded_at AT TIME ZONE $3)::date = (came.at AT TIME ZONE $3)::date
-            AND customers.external_id IS NOT DISTINCT FROM came.customer
-            AND (came.customer IS NOT NULL OR named.amount = came.amount))"
+            AND (customers.external_id = came.customer OR (came.customer IS NULL AND named.amount = came.amount)))"
 );
 
 session_statement!(
@@ -38,10 +37,48 @@ session_statement!(
     JOIN refunds known ON known.account_id = $1 AND known.source = $2
         AND known.refunded_at BETWEEN came.at - interval '1 day' AND came.at + interval '1 day'
         AND (known.refunded_at AT TIME ZONE $3)::date = (came.at AT TIME ZONE $3)::date
-        AND known.customer_id IS NOT DISTINCT FROM customers.id
-        AND (known.customer_id IS NOT NULL OR known.amount = came.amount)
+        AND (known.customer_id = customers.id OR (known.customer_id IS NULL AND known.amount = came.amount))
     WHERE came.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
         AND known.external_id !~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    /// What was refunded of an order is its buyer's, though only the order says who that is.
+    pub(super) NAME_BUYERS(account: BigInt, source: Text) -> () = "UPDATE import_refunds came SET customer = buyer.customer
+    FROM (SELECT named.external_id, coalesce(sold.customer, customers.external_id) AS customer FROM import_refunds named
+        LEFT JOIN import_orders sold ON sold.external_id = left(named.external_id, -11)
+        LEFT JOIN orders known ON known.account_id = $1 AND known.source = $2
+            AND known.external_id = left(named.external_id, -11)
+        LEFT JOIN customers ON customers.account_id = $1 AND customers.id = known.customer_id
+        WHERE named.customer IS NULL AND named.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$') buyer
+    WHERE buyer.external_id = came.external_id AND buyer.customer IS NOT NULL"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    /// Refunds that came before their order get its buyer.
+    pub(super) ADOPT(account: BigInt, source: Text) -> () = "WITH adopted AS (
+        UPDATE refunds SET customer_id = sold.customer_id
+        FROM import_orders came JOIN orders sold ON sold.account_id = $1 AND sold.id = came.id
+        WHERE refunds.account_id = $1 AND refunds.source = $2 AND left(refunds.external_id, -11) = came.external_id
+            AND refunds.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+            AND refunds.customer_id IS NULL AND sold.customer_id IS NOT NULL
+        RETURNING refunds.refunded_at)
+    INSERT INTO import_moments SELECT refunded_at FROM adopted"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    /// What came by the day that it has now, and is there by the one that it had in the account's time zone of before.
+    pub(super) GATHER_RENAMED(account: BigInt, source: Text, timezone: Text) -> () = "INSERT INTO import_gone_refunds
+    SELECT DISTINCT known.id, known.refunded_at FROM import_refunds came
+    JOIN refunds known ON known.account_id = $1 AND known.source = $2
+        AND left(known.external_id, -11) = left(came.external_id, -11)
+        AND known.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+    WHERE came.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$' AND known.external_id <> came.external_id
+        AND right(came.external_id, 10) = ((known.refunded_at AT TIME ZONE $3)::date)::text
+        AND NOT EXISTS (SELECT FROM import_refunds same WHERE same.external_id = known.external_id)"
 );
 
 session_statement!(
@@ -58,7 +95,7 @@ session_statement!(
 
 session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
-    MARK_DAYS(timezone: Text) -> () = "INSERT INTO import_days SELECT (at AT TIME ZONE $1)::date FROM import_gone_refunds"
+    MARK_DAYS() -> () = "INSERT INTO import_moments SELECT at FROM import_gone_refunds"
 );
 
 /// Leaves out refunds that are there by their orders; gives how many.
@@ -88,6 +125,6 @@ pub(super) async fn delete_gathered(
 ) -> Result<i64, tokio_postgres::Error> {
     transaction.execute(DELETE_LINES, &[&scope.account]).await?;
     let deleted = transaction.execute(DELETE, &[&scope.account]).await?;
-    transaction.execute(MARK_DAYS, &[&scope.timezone]).await?;
+    transaction.execute(MARK_DAYS, &[]).await?;
     Ok(count(deleted))
 }

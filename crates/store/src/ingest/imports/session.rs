@@ -2,12 +2,16 @@
 //!
 //! Temporary tables are not logged and end with the session, so an import that is killed leaves nothing.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use domain::{
     AccountId, StoreError,
     imports::{ImportError, Target},
+    zone::Zone,
 };
 use futures_util::SinkExt;
+use time::{Date, OffsetDateTime};
 use tokio_postgres::{Client, Error, Row, types::ToSql};
 
 use super::{Importer, copy::CopyBuffer, pace::Pace};
@@ -20,8 +24,10 @@ const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle
     SET work_mem = '64MB'; SET temp_buffers = '64MB'; SET jit = off; \
     SET default_statistics_target = 10";
 
-/// Days whose figures an import changes.
-pub(super) const DAYS_TABLE: &str = "CREATE TEMPORARY TABLE import_days (day date);";
+/// Days whose figures an import changes, and instants of which the day has still to be found: by the time zones that the days
+/// are summed up by, which may be newer than those of the database.
+pub(super) const DAYS_TABLE: &str =
+    "CREATE TEMPORARY TABLE import_days (day date); CREATE TEMPORARY TABLE import_moments (at timestamptz);";
 
 session_statement!(
     after [DAYS_TABLE] =>
@@ -96,7 +102,8 @@ impl Session {
             let Some(row) = zone.first() else { return Ok(None) };
             let scope = Scope { account, timezone: row.try_get("timezone")? };
             let result = work(&transaction, &scope).await?;
-            let days = mark_days(&transaction, &scope).await?;
+            let zone = scope.timezone.parse().unwrap_or_else(|_| Zone::utc());
+            let days = mark_days(&transaction, &scope, &zone).await?;
             // After the days, as a roll-up has it, so that the two never wait for each other.
             transaction.inner.execute(RAISE_VERSION, &[&account]).await?;
             Ok(Some((result, days)))
@@ -192,7 +199,26 @@ session_statement!(
     ON CONFLICT (account_id, day) DO UPDATE SET day = EXCLUDED.day"
 );
 
-async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, Error> {
+session_statement!(
+    after [DAYS_TABLE] =>
+    /// By quarters of an hour: no zone has its midnight between two.
+    MOMENTS() -> (at: Timestamptz) = "SELECT DISTINCT date_bin('15 minutes', at, 'epoch'::timestamptz) AS at FROM import_moments"
+);
+
+session_statement!(
+    after [DAYS_TABLE] =>
+    /// Given as one text, with commas.
+    ADD_DAYS(days: Text) -> () = "INSERT INTO import_days SELECT unnest(string_to_array($1, ','))::date"
+);
+
+async fn mark_days(transaction: &Transaction<'_>, scope: &Scope, zone: &Zone) -> Result<i64, Error> {
+    let moments = transaction.inner.query(MOMENTS, &[]).await?;
+    let days: Result<BTreeSet<Date>, Error> =
+        moments.iter().map(|row| row.try_get("at").map(|at: OffsetDateTime| zone.day_of(at))).collect();
+    let days: Vec<String> = days?.iter().map(Date::to_string).collect();
+    if !days.is_empty() {
+        transaction.inner.execute(ADD_DAYS, &[&days.join(",")]).await?;
+    }
     let days = transaction.inner.execute(MARK_DAYS, &[&scope.account]).await?;
     Ok(i64::try_from(days).unwrap_or(i64::MAX))
 }

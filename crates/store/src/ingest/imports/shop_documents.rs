@@ -85,7 +85,7 @@ session_statement!(
 
 session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
-    MARK_DAYS(timezone: Text) -> () = "INSERT INTO import_days SELECT (at AT TIME ZONE $1)::date FROM import_gone_orders"
+    MARK_DAYS() -> () = "INSERT INTO import_moments SELECT at FROM import_gone_orders"
 );
 
 pub(super) async fn import(
@@ -169,6 +169,6 @@ async fn merge_all(
     let refunds_removed = refunds::delete_gathered(transaction, scope).await?;
     transaction.execute(DELETE_ORDER_LINES, &[&account]).await?;
     let orders_removed = transaction.execute(DELETE_ORDERS, &[&account]).await?;
-    transaction.execute(MARK_DAYS, &[&scope.timezone]).await?;
+    transaction.execute(MARK_DAYS, &[]).await?;
     Ok(ShopSummary { documents, orders_removed: count(orders_removed), refunds_removed })
 }

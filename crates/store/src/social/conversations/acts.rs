@@ -18,7 +18,7 @@ use rust_decimal::Decimal;
 use serde_json::json;
 use time::OffsetDateTime;
 
-use super::{locked, one};
+use super::{Locked, locked, one};
 use crate::{
     database::{
         error::parse,
@@ -44,14 +44,14 @@ pub(super) async fn act_once(
         None => false,
     };
     if !replayed {
-        let Some((_, _, channel, _, decided)) = locked(connection, account, id).await? else {
+        let Some(Locked { channel, decided_comment_id, .. }) = locked(connection, account, id).await? else {
             return Err(WriteError::Refused(ActError::NotFound));
         };
         let actor = by.actor.as_str();
         match act {
             Act::Send(words) => send(connection, account, (&channel, id), words, actor, now).await?,
             act => {
-                let comment = decided.as_deref().ok_or(WriteError::Refused(ActError::Transition))?;
+                let comment = decided_comment_id.as_deref().ok_or(WriteError::Refused(ActError::Transition))?;
                 decide(connection, account, (&channel, id, comment), act, actor, now).await?;
             }
         }

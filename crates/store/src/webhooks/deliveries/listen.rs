@@ -14,11 +14,19 @@ const RECONNECT: Duration = Duration::from_secs(1);
 /// Passes on which receivers have something due, until there is no listener. What is missed while there is no
 /// connection, or while the other side is behind, is found by polling.
 pub async fn forward_due(connect: Connect, due: mpsc::Sender<Receiver>) {
+    let mut warned = String::new();
     while !due.is_closed() {
         match Listener::connect(&connect, &[DELIVERIES_CHANNEL]).await {
-            Ok(listener) => forward(listener, &due).await,
+            Ok(listener) => {
+                warned.clear();
+                forward(listener, &due).await;
+            }
             Err(error) => {
-                tracing::warn!(error = %Chain(&error), "cannot listen for deliveries; they are found by polling")
+                let error = Chain(&error).to_string();
+                if warned != error {
+                    tracing::warn!(error, "cannot listen for deliveries; they are found by polling");
+                    warned = error;
+                }
             }
         }
         tokio::select! {

@@ -328,3 +328,65 @@ async fn the_planner_knows_a_history_as_soon_as_it_is_in() {
     let known = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'orders'::regclass AND $1 > 0::bigint";
     assert_eq!(shop_.one::<i64>(known).await, 2_000);
 }
+
+/// Who bought and what was given back, by document.
+const REFUNDED: &str = "SELECT concat_ws(' ', r.external_id, c.external_id, r.amount::float8) FROM refunds r
+    LEFT JOIN customers c ON c.account_id = $1 AND c.id = r.customer_id WHERE r.account_id = $1 ORDER BY 1";
+
+#[tokio::test]
+async fn what_was_refunded_of_an_order_is_its_buyer_s_whichever_comes_first() {
+    let (at, back) = (datetime!(2026-03-02 15:00 UTC), datetime!(2026-03-05 15:00 UTC));
+    let sold = || order("7", at, "ana", vec![line("A", 4, "2")]);
+    let refunded = || refund("7/2026-03-05", back, "", vec![line("A", 1, "2")]);
+    for parts in
+        [vec![vec![sold(), refunded()]], vec![vec![sold()], vec![refunded()]], vec![vec![refunded()], vec![sold()]]]
+    {
+        let shop_ = Shop::open().await;
+        let last = parts.len() - 1;
+        for (at, parts) in parts.into_iter().enumerate() {
+            if at == last {
+                shop_.forget_days().await;
+            }
+            shop_.import(parts).await;
+        }
+        assert_eq!(shop_.texts(REFUNDED).await, ["7/2026-03-05 ana 2"]);
+        assert!(shop_.days().await.contains(&"2026-03-05".to_owned()), "the day of the refund is summed up again");
+        // Nothing changes when both come again.
+        let again = shop_.import(vec![sold(), refunded()]).await;
+        assert_eq!((again.orders.unchanged, again.refunds.unchanged), (1, 1));
+        assert_eq!(shop_.texts(REFUNDED).await, ["7/2026-03-05 ana 2"]);
+    }
+}
+
+#[tokio::test]
+async fn a_refund_whose_day_is_another_in_a_new_time_zone_is_the_same_refund() {
+    let shop_ = Shop::open().await;
+    // 22:00 of the day before in São Paulo.
+    let (at, back) = (datetime!(2026-03-02 15:00 UTC), datetime!(2026-03-06 01:00 UTC));
+    let sold = || order("7", at, "ana", vec![line("A", 4, "2")]);
+    let lines = || vec![line("A", 1, "2")];
+    shop_.import(vec![sold(), refund("7/2026-03-05", back, "ana", lines())]).await;
+    shop_.client.execute("UPDATE accounts SET timezone = 'UTC' WHERE id = $1", &[&shop_.account.0]).await.unwrap();
+    shop_.import(vec![sold(), refund("7/2026-03-06", back, "ana", lines())]).await;
+    assert_eq!(shop_.texts(REFUNDED).await, ["7/2026-03-06 ana 2"]);
+    // Another refund of the order, of another day, stays.
+    let later = datetime!(2026-03-09 12:00 UTC);
+    shop_.import(vec![refund("7/2026-03-09", later, "ana", lines())]).await;
+    assert_eq!(shop_.texts(REFUNDED).await, ["7/2026-03-06 ana 2", "7/2026-03-09 ana 2"]);
+}
+
+/// The database may know other rules of a time zone than the days are summed up by: of Vancouver, say, which keeps summer time
+/// from 2026 on.
+#[tokio::test]
+async fn days_are_marked_by_the_time_zones_that_they_are_summed_up_by() {
+    let shop_ = Shop::open().await;
+    let zone: domain::zone::Zone = "America/Vancouver".parse().unwrap();
+    let update = "UPDATE accounts SET timezone = 'America/Vancouver' WHERE id = $1";
+    shop_.client.execute(update, &[&shop_.account.0]).await.unwrap();
+    let instants = [datetime!(2026-11-20 07:30 UTC), datetime!(2026-11-20 08:30 UTC), datetime!(2026-07-02 06:45 UTC)];
+    let orders =
+        instants.iter().enumerate().map(|(at, instant)| order(&at.to_string(), *instant, "", vec![line("A", 1, "2")]));
+    shop_.import(orders.collect()).await;
+    let days: std::collections::BTreeSet<String> = instants.iter().map(|at| zone.day_of(*at).to_string()).collect();
+    assert_eq!(shop_.days().await, Vec::from_iter(days));
+}

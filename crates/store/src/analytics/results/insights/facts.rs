@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Binary, Double, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{BigInt, Binary, Bool, Double, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -28,15 +28,17 @@ use crate::{
     database::{
         error::{corrupt, parse},
         query::RunQueryDsl,
+        statement::Scalar,
     },
     integrations::{self, IntegrationRow},
-    schema::reorder_suggestions,
 };
 
 statement!(
     Critical(account: i64 => BigInt) -> CriticalRow = concat!("
-    SELECT item.sku, item.current_stock, item.units_sold_30d, ", unit_contribution!(item.id), " AS unit_contribution
-    FROM inventory_items item WHERE item.account_id = $1 AND item.status = 'critical'
+    SELECT item.sku, item.current_stock, item.units_sold_30d, ", unit_contribution!(item.id), " AS unit_contribution,
+        product.on_order > 0 AS is_on_order
+    FROM inventory_items item JOIN products product ON product.account_id = $1 AND product.id = item.product_id
+    WHERE item.account_id = $1 AND item.status = 'critical'
     ORDER BY item.days_rank, item.sku")
 );
 
@@ -46,15 +48,24 @@ row!(
         current_stock: i64 => BigInt,
         units_sold_30d: i64 => BigInt,
         unit_contribution: Option<f64> => Nullable<Double>,
+        is_on_order: bool => Bool,
     }
 );
 
 impl From<CriticalRow> for CriticalItem {
     fn from(row: CriticalRow) -> Self {
-        let CriticalRow { sku, current_stock, units_sold_30d, unit_contribution } = row;
-        Self { sku, current_stock, units_sold_30d, sells_at_a_loss: reorder::sells_at_a_loss(unit_contribution) }
+        let CriticalRow { sku, current_stock, units_sold_30d, unit_contribution, is_on_order } = row;
+        let sells_at_a_loss = reorder::sells_at_a_loss(unit_contribution);
+        Self { sku, current_stock, units_sold_30d, sells_at_a_loss, is_on_order }
     }
 }
+
+statement!(
+    /// What a unit brings of each item with a suggestion.
+    Pending(account: i64 => BigInt, status: &'static str => Text) -> Scalar<Nullable<Double>> = "
+    SELECT (basis ->> 'unit_contribution')::float8 AS unit_contribution FROM reorder_suggestions
+    WHERE account_id = $1 AND status = $2"
+);
 
 statement!(
     Segments(account: i64 => BigInt) -> SegmentRow = "
@@ -145,15 +156,15 @@ async fn read(
     news: DayRange,
     now: OffsetDateTime,
 ) -> QueryResult<Rows> {
-    let reorders = reorder_suggestions::table
-        .filter(reorder_suggestions::account_id.eq(account.0))
-        .filter(reorder_suggestions::status.eq(reorder::Status::Pending.as_str()))
-        .count();
+    let pending = Pending { account: account.0, status: reorder::Status::Pending.as_str() };
+    let pending: Vec<Option<f64>> = pending.load(connection).await?;
+    // Nobody is told to decide on what is not recommended.
+    let reorders = pending.into_iter().filter(|brings| !reorder::sells_at_a_loss(*brings)).count();
     let waiting = Waiting { account: account.0, until: now - UNANSWERED_AFTER };
     Ok(Rows {
         stories: stories::recent(connection, account, news).await?,
         critical: Critical { account: account.0 }.load(connection).await?,
-        reorders: reorders.get_result(connection).await?,
+        reorders: i64::try_from(reorders).unwrap_or(i64::MAX),
         segments: Segments { account: account.0 }.load(connection).await?,
         shops: integrations::all(connection, account).await?,
         waiting: waiting.get_result(connection).await?,
