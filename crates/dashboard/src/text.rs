@@ -137,7 +137,7 @@ impl Writer {
 
     /// A number of percent.
     pub fn in_percent(&self, value: Decimal, decimals: u32) -> String {
-        self.texts.percent(value, decimals)
+        self.texts.percent(&self.number(value, decimals))
     }
 
     /// How much more or less, without a sign: that is for a mark beside it to say.
@@ -340,7 +340,7 @@ pub mod tests {
             [writer.exact(dec!(-2469.1)), writer.percent(dec!(0.129), 1), writer.weekday(date!(2026 - 11 - 20))]
         };
         assert_eq!(at("en"), ["\u{2212}2,469.10", "12.9%", "Fri 20 Nov"]);
-        assert_eq!(at("es-AR"), ["\u{2212}2.469,10", "12,9\u{a0}%", "vie 20 nov"]);
+        assert_eq!(at("es-AR"), ["\u{2212}2.469,10", "12,9%", "vie 20 nov"]);
         assert_eq!(at("es-MX"), ["\u{2212}2,469.10", "12.9\u{a0}%", "vie 20 nov"]);
         assert_eq!(at("pt-BR"), ["\u{2212}2.469,10", "12,9%", "sex 20 nov"]);
     }

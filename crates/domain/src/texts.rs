@@ -80,12 +80,12 @@ impl Texts {
         self.written(figures::rounded(value, decimals))
     }
 
-    /// A number of percent, rounded half-even to a number of decimals.
-    pub fn percent(&self, value: Decimal, decimals: u32) -> String {
+    /// A number that is written already, of percent.
+    pub fn percent(&self, number: &str) -> String {
         // As CLDR has it: of the Spanish ones that of Spain alone has a space.
         let is_spain = self.locale.region.is_none_or(|region| region.as_str() == "ES");
         let space = if self.locale.language == Language::Spanish && is_spain { "\u{a0}" } else { "" };
-        self.message("percent").text("number", self.number(value, decimals)).text("space", space).say()
+        self.message("percent").text("number", number).text("space", space).say()
     }
 
     /// The language and the form of the numbers, by which a model's text is asked for and checked.
@@ -137,7 +137,7 @@ impl<'a> Message<'a> {
     /// A part of a whole, in percent.
     #[must_use]
     pub fn percent(self, name: &str, share: Decimal, decimals: u32) -> Self {
-        let percent = self.texts.percent(share * Decimal::ONE_HUNDRED, decimals);
+        let percent = self.texts.percent(&self.texts.number(share * Decimal::ONE_HUNDRED, decimals));
         self.text(name, percent)
     }
 

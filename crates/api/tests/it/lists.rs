@@ -425,7 +425,7 @@ fn insights_by_every_filter() {
                 "seen": {
                     "gauge": "orders", "part": "shopify", "observed": 0.0, "expected": 44.2, "low": 31.0, "high": 58.0
                 },
-                "normal": "others", "action": "check_checkout", "phase": "over", "over_since": "2026-05-01",
+                "normal": "others", "action": "prevent_it", "phase": "over", "over_since": "2026-05-01",
                 "members": [{
                     "anomaly_id": 5, "metric": "orders", "day": "2026-04-29", "direction": "down"
                 }]
