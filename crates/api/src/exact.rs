@@ -110,7 +110,17 @@ fn point(left: u32, put: &mut impl FnMut(u8) -> Option<usize>) -> Option<u32> {
 
 /// A measured value with at most four decimals.
 pub fn round4(value: f64) -> f64 {
-    let scaled = (value * 10_000.0).round() / 10_000.0;
+    rounded(value, 4)
+}
+
+/// An estimated amount to the minor unit of its currency.
+pub fn round_money(amount: f64, currency: Currency) -> f64 {
+    rounded(amount, currency.exponent())
+}
+
+fn rounded(value: f64, decimals: u32) -> f64 {
+    let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(0));
+    let scaled = (value * scale).round() / scale;
     // Too large to have decimals at all.
     if scaled.is_finite() { scaled } else { value }
 }

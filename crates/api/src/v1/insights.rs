@@ -27,7 +27,7 @@ use crate::{
     language::{Accepted, LanguageParam},
     names, path,
     query::{Limit, Query},
-    respond::{API_VERSION, JsonDecimal, List, Reply, Warnings, date, instant, round4},
+    respond::{API_VERSION, JsonDecimal, List, Reply, Warnings, date, instant, round_money},
     state::State,
     write::detached,
 };
@@ -169,8 +169,8 @@ impl InsightBody {
             source,
             facts: told.map(|told| FactsBody::new(told, currency)),
             told: is_told,
-            at_stake: at_stake.map(round4),
-            story: story.map(Into::into),
+            at_stake: at_stake.map(|stake| round_money(stake, currency)),
+            story: story.map(|story| StoryBody::new(story, currency)),
         }
     }
 }

@@ -86,8 +86,8 @@ insight-reorders =
        *[other] { $items } sugestões de reposição para decidir
     }
     .body = { $items_n ->
-        [one] { $items } item pode acabar se você o pedisse mais tarde. A sugestão mostra os seus números.
-       *[other] { $items } itens podem acabar se você os pedisse mais tarde. Cada sugestão mostra os seus números.
+        [one] { $items } item pode acabar se você o pedir mais tarde. A sugestão mostra os seus números.
+       *[other] { $items } itens podem acabar se você os pedir mais tarde. Cada sugestão mostra os seus números.
     }
     .action = Veja as sugestões de reposição pendentes.
     .impact = { $items_n ->

@@ -177,7 +177,7 @@ insight-story =
             [high] os dias voltarem a { $high } ou menos.
            *[normal] os dias voltarem ao normal.
         }
-        [goes_on] {" "}Continua desde { $first } e termina quando { $back ->
+        [goes_on] {" "}Continua desde { $first }, e termina quando { $back ->
             [stock] houver estoque de { $part } de novo.
             [visits] as visitas voltarem a ser contadas como sempre.
             [low] os dias voltarem a { $low } ou mais.

@@ -2,6 +2,7 @@
 
 use domain::{
     anomalies::Direction,
+    money::Currency,
     stories::{
         Action, Band, Gauge, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, StoredStory, StoryMember, Subject,
     },
@@ -11,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     names,
-    respond::{date, round4},
+    respond::{date, round_money, round4},
 };
 
 /// One event, told once.
@@ -123,8 +124,8 @@ struct MemberBody {
     direction: Direction,
 }
 
-impl From<StoredStory> for StoryBody {
-    fn from(kept: StoredStory) -> Self {
+impl StoryBody {
+    pub fn new(kept: StoredStory, currency: Currency) -> Self {
         let StoredStory { id, story, members } = kept;
         let action = story.action();
         let (phase, over_since) = match story.phase {
@@ -140,7 +141,7 @@ impl From<StoredStory> for StoryBody {
             peak_day: date(story.peak),
             direction: story.direction,
             lever: story.lever.map(Into::into),
-            money: story.money.map(Into::into),
+            money: story.money.map(|money| MoneyBody::new(money, currency)),
             seen: story.seen.into(),
             normal: story.normal,
             action,
@@ -158,10 +159,11 @@ impl From<Lever> for LeverBody {
     }
 }
 
-impl From<Money> for MoneyBody {
-    fn from(money: Money) -> Self {
+impl MoneyBody {
+    fn new(money: Money, currency: Currency) -> Self {
         let Money { low, expected, high, measure } = money;
-        Self { low: round4(low), expected: round4(expected), high: round4(high), measure }
+        let [low, expected, high] = [low, expected, high].map(|amount| round_money(amount, currency));
+        Self { low, expected, high, measure }
     }
 }
 
