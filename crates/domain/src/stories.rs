@@ -4,6 +4,7 @@
 //! words: what happened, since when, what it cost or brought, which lever moved, and whether it is over.
 
 mod evidence;
+mod folding;
 mod grouping;
 mod lever;
 mod money;

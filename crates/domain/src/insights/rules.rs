@@ -231,6 +231,11 @@ fn with_skus(told: Told, skus: &[&str]) -> Told {
 }
 
 fn churn(facts: &Facts) -> Option<Draft> {
+    // In a shop of a few weeks nobody has been away for long.
+    let begins = facts.days.iter().position(|day| !day.gross_revenue.is_zero());
+    if begins.is_some_and(|begins| facts.days.len() - begins < 2 * PERIOD_DAYS) {
+        return None;
+    }
     let segments = &facts.stored.segments;
     let total: Decimal = segments.iter().map(|segment| segment.revenue).sum();
     let at_risk = segments.iter().find(|segment| segment.segment == Segment::AtRisk)?;

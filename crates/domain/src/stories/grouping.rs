@@ -7,6 +7,7 @@ use time::{Date, Duration};
 use super::{
     Gauge, Lever, LeverKind, Member, Phase, Story, Subject,
     evidence::DayEvidence,
+    folding,
     lever::{DEPARTED, lever},
     money::money,
     shown::{normal, seen},
@@ -23,7 +24,7 @@ const NEIGHBOUR_DAYS: i64 = 3;
 /// Days of a lasting change that its anomalies are looked for on: after these every metric has told it.
 const ONSET_DAYS: i64 = 7;
 /// Days of an event that are looked at: after these a new level is what is expected.
-const LONGEST_DAYS: i64 = 35;
+pub(super) const LONGEST_DAYS: i64 = 35;
 /// Days in a row that are as expected when an event is over.
 const BACK_DAYS: usize = 2;
 
@@ -90,97 +91,11 @@ pub fn group(findings: &[Finding], certain: &Certainties, until: Date, evidence:
     for gap in &certain.untracked {
         tell_untracked(&mut stories, *gap, until, evidence);
     }
-    fold_costs(&mut stories);
-    fold_cancelled(&mut stories);
-    fold_ads(&mut stories, until, evidence);
+    folding::costs(&mut stories);
+    folding::cancelled(&mut stories);
+    folding::ads(&mut stories, until, evidence);
     stories.sort_by_key(|story| (story.span.first, story.key()));
     stories
-}
-
-/// Which products are sold decides what a unit costs: costs that moved on the days of a larger event of sales are a part of
-/// that event.
-fn fold_costs(stories: &mut Vec<Story>) {
-    let (costs, mut told): (Vec<Story>, Vec<Story>) =
-        std::mem::take(stories).into_iter().partition(|story| story.subject == Subject::Costs);
-    for cost in costs {
-        let is_larger = |story: &&mut Story| {
-            story.subject == Subject::Sales
-                && story.span.first <= cost.span.first
-                && cost.span.last <= story.span.last
-                && story.stake() > cost.stake()
-        };
-        match told.iter_mut().find(is_larger) {
-            Some(story) => {
-                story.members = together(std::mem::take(&mut story.members), cost.members);
-                story.severity = story.severity.max(cost.severity);
-            }
-            None => told.push(cost),
-        }
-    }
-    *stories = told;
-}
-
-/// How much of what an event of sales brought refunds of its days take at least where they take it back.
-const CANCELLED: f64 = 0.5;
-
-/// A large order that was cancelled on its days: one event, which is worth what is left of it.
-fn fold_cancelled(stories: &mut Vec<Story>) {
-    let is_refunds = |story: &Story| (story.subject, story.direction) == (Subject::Refunds, Direction::Up);
-    let (refunds, mut others): (Vec<Story>, Vec<Story>) = std::mem::take(stories).into_iter().partition(is_refunds);
-    for refund in refunds {
-        let is_taken_back = |story: &&mut Story| {
-            (story.subject, story.direction) == (Subject::Sales, Direction::Up)
-                && story.peak == refund.peak
-                && refund.stake() >= CANCELLED * story.stake()
-        };
-        match others.iter_mut().find(is_taken_back) {
-            Some(story) => {
-                story.members = together(std::mem::take(&mut story.members), refund.members);
-                story.severity = story.severity.max(refund.severity);
-                story.money = story.money.zip(refund.money).map(|(sold, refunded)| sold.and(refunded));
-            }
-            None => others.push(refund),
-        }
-    }
-    *stories = others;
-}
-
-/// The members of two stories that are one event, by day and metric.
-fn together(mut members: Vec<Member>, others: Vec<Member>) -> Vec<Member> {
-    members.extend(others);
-    members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
-    members
-}
-
-/// More spent on ads while more was sold, of which nothing else is the reason: one event, which is worth what the ads brought
-/// less what they took.
-fn fold_ads(stories: &mut Vec<Story>, until: Date, evidence: &impl Evidence) {
-    let is_more_ads = |story: &Story| (story.subject, story.direction) == (Subject::Ads, Direction::Up);
-    let (ads, mut told): (Vec<Story>, Vec<Story>) = std::mem::take(stories).into_iter().partition(is_more_ads);
-    for ad in ads {
-        let is_by_it = |story: &&mut Story| {
-            (story.subject, story.direction) == (Subject::Sales, Direction::Up)
-                && story.lever.as_ref().is_none_or(|lever| lever.kind == LeverKind::Traffic)
-                && ad.span.first <= story.span.last
-                && story.span.first <= ad.span.last
-        };
-        let Some(story) = told.iter_mut().find(is_by_it) else {
-            told.push(ad);
-            continue;
-        };
-        let span = DayRange { first: story.span.first.min(ad.span.first), last: story.span.last.max(ad.span.last) };
-        let last = span.last.max(later(span.first, LONGEST_DAYS)).min(until);
-        let known = evidence.of(DayRange { first: span.first, last });
-        let Some(peak) = known.iter().find(|day| day.day == story.peak) else {
-            told.push(ad);
-            continue;
-        };
-        let (severity, lever) = (story.severity.max(ad.severity), ad.lever);
-        let members = together(std::mem::take(&mut story.members), ad.members);
-        let event = Known { subject: Subject::Sales, is_up: true, severity, lever, peak, until };
-        *story = tell(event, span, members, &known);
-    }
-    *stories = told;
 }
 
 /// Anomalies that are near enough in time to have one cause, in the order of their days.
@@ -208,7 +123,7 @@ fn is_near(finding: &Finding, episode: &[&Finding], last: Date) -> bool {
     finding.span.first <= later(last, 1) && finding.span.first <= later(began, LONGEST_DAYS)
 }
 
-fn later(day: Date, days: i64) -> Date {
+pub(super) fn later(day: Date, days: i64) -> Date {
     day.saturating_add(Duration::days(days))
 }
 
@@ -297,17 +212,17 @@ fn within(known: &[DayEvidence], range: DayRange) -> impl Iterator<Item = &DayEv
 }
 
 /// What is known of an event before its money and its end.
-struct Known<'a> {
-    subject: Subject,
-    is_up: bool,
-    severity: Severity,
-    lever: Option<Lever>,
-    peak: &'a DayEvidence,
+pub(super) struct Known<'a> {
+    pub subject: Subject,
+    pub is_up: bool,
+    pub severity: Severity,
+    pub lever: Option<Lever>,
+    pub peak: &'a DayEvidence,
     /// The last day that is known.
-    until: Date,
+    pub until: Date,
 }
 
-fn tell(event: Known<'_>, span: DayRange, members: Vec<Member>, known: &[DayEvidence]) -> Story {
+pub(super) fn tell(event: Known<'_>, span: DayRange, members: Vec<Member>, known: &[DayEvidence]) -> Story {
     let Known { subject, is_up, severity, lever, peak, until } = event;
     let days: Vec<DayEvidence> = within(known, span).cloned().collect();
     let money = money(subject, lever.as_ref(), &days);

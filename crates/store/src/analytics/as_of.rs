@@ -32,7 +32,8 @@ const COPIED: [(&str, &str); 17] = [
             WHERE d.account_id = $1 AND d.customer_id = customers.id AND d.day <= $3))",
     ),
     ("products", "true"),
-    ("product_costs", "valid_from <= $3"),
+    // Later ones say that a cost in the catalogue was not known yet, and go then.
+    ("product_costs", "true"),
     ("stock_levels", "day <= $3"),
     ("daily_metrics", "day <= $3"),
     ("daily_breakdowns", "day <= $3"),
@@ -87,14 +88,19 @@ statement!(
 
 statement!(
     /// Stock and costs of products as they were known by the end of the day; a cost in the catalogue alone has no past.
-    EndProducts(copy: i64 => BigInt) -> () = "
+    EndProducts(copy: i64 => BigInt, day: Date => SqlDate) -> () = "
     UPDATE products SET current_stock = (SELECT stock FROM stock_levels l
             WHERE l.account_id = $1 AND l.product_id = products.id ORDER BY l.day DESC LIMIT 1),
-        unit_cost = coalesce((SELECT c.unit_cost FROM product_costs c
-            WHERE c.account_id = $1 AND c.product_id = products.id ORDER BY c.valid_from DESC LIMIT 1),
-            CASE WHEN NOT EXISTS (SELECT FROM product_costs later JOIN accounts copy ON copy.id = $1
-                WHERE later.account_id = copy.copy_of AND later.product_id = products.id) THEN unit_cost END)
+        unit_cost = coalesce((SELECT c.unit_cost FROM product_costs c WHERE c.account_id = $1
+                AND c.product_id = products.id AND c.valid_from <= $2 ORDER BY c.valid_from DESC LIMIT 1),
+            CASE WHEN NOT EXISTS (SELECT FROM product_costs c WHERE c.account_id = $1 AND c.product_id = products.id)
+                THEN unit_cost END)
     WHERE account_id = $1"
+);
+
+statement!(
+    ForgetLaterCosts(copy: i64 => BigInt, day: Date => SqlDate) -> () =
+        "DELETE FROM product_costs WHERE account_id = $1 AND valid_from > $2"
 );
 
 statement!(
@@ -138,7 +144,8 @@ impl AsOfStore for Store {
                     let _: bool = rows.get_result(connection).await?;
                 }
                 SumUpCustomers { copy }.execute(connection).await?;
-                EndProducts { copy }.execute(connection).await?;
+                EndProducts { copy, day: as_of }.execute(connection).await?;
+                ForgetLaterCosts { copy, day: as_of }.execute(connection).await?;
                 EndSeen { copy, day: as_of }.execute(connection).await?;
                 accounts::table.find(copy).select(AccountRow::as_select()).first(connection).await.optional()
             })

@@ -432,6 +432,17 @@ fn customers_at_risk_are_weighed_by_what_they_spent() {
 }
 
 #[test]
+fn nobody_is_long_gone_from_a_shop_of_a_few_weeks() {
+    let segments = vec![SegmentFact { segment: Segment::AtRisk, customers: 4, revenue: dec!(250) }];
+    let told = |known: usize| {
+        let mut days = days(|_| ());
+        days.drain(..60 - known);
+        fingerprints(&Facts { days, ..facts(Stored { segments: segments.clone(), ..Stored::default() }) })
+    };
+    assert_eq!((told(59), told(60)), (vec![], vec!["churn:at_risk".to_owned()]));
+}
+
+#[test]
 fn complaints_that_wait_weigh_more_than_questions() {
     let since = datetime!(2026-02-26 10:00 UTC);
     let of = |complaints| {

@@ -128,7 +128,7 @@ pub(super) async fn merge_all(
     for (tables, changes) in [(&ORDERS, &summary.orders), (&REFUNDS, &summary.refunds)] {
         summary.lines_written += write(transaction, scope, source, tables, changes).await?;
     }
-    transaction.execute(refunds::ADOPT, &[&account, &source]).await?;
+    refunds::adopt(transaction, scope, source).await?;
     transaction.execute(refunds::GATHER_RENAMED, &[&account, &source, &scope.timezone]).await?;
     summary.refunds_known_twice = left_out + refunds::gather_numbered(transaction, scope, source).await?;
     Ok(summary)

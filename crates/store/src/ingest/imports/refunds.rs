@@ -58,14 +58,21 @@ session_statement!(
 session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
     /// Refunds that came before their order get its buyer.
-    pub(super) ADOPT(account: BigInt, source: Text) -> () = "WITH adopted AS (
-        UPDATE refunds SET customer_id = sold.customer_id
-        FROM import_orders came JOIN orders sold ON sold.account_id = $1 AND sold.id = came.id
-        WHERE refunds.account_id = $1 AND refunds.source = $2 AND left(refunds.external_id, -11) = came.external_id
-            AND refunds.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
-            AND refunds.customer_id IS NULL AND sold.customer_id IS NOT NULL
-        RETURNING refunds.refunded_at)
-    INSERT INTO import_moments SELECT refunded_at FROM adopted"
+    MARK_ADOPTED(account: BigInt, source: Text) -> () = "INSERT INTO import_moments SELECT refunds.refunded_at
+    FROM import_orders came JOIN orders sold ON sold.account_id = $1 AND sold.id = came.id
+    JOIN refunds ON refunds.account_id = $1 AND refunds.source = $2
+        AND left(refunds.external_id, -11) = came.external_id
+        AND refunds.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+    WHERE refunds.customer_id IS NULL AND sold.customer_id IS NOT NULL"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    ADOPT(account: BigInt, source: Text) -> () = "UPDATE refunds SET customer_id = sold.customer_id
+    FROM import_orders came JOIN orders sold ON sold.account_id = $1 AND sold.id = came.id
+    WHERE refunds.account_id = $1 AND refunds.source = $2 AND left(refunds.external_id, -11) = came.external_id
+        AND refunds.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+        AND refunds.customer_id IS NULL AND sold.customer_id IS NOT NULL"
 );
 
 session_statement!(
@@ -116,6 +123,18 @@ pub(super) async fn gather_numbered(
 ) -> Result<i64, tokio_postgres::Error> {
     let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&scope.account, &source, &scope.timezone];
     Ok(count(transaction.execute(GATHER_NUMBERED, &parameters).await?))
+}
+
+/// Gives refunds without a buyer that of their order, which came now.
+pub(super) async fn adopt(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: &str,
+) -> Result<(), tokio_postgres::Error> {
+    for statement in [MARK_ADOPTED, ADOPT] {
+        transaction.execute(statement, &[&scope.account, &source]).await?;
+    }
+    Ok(())
 }
 
 /// Removes what was gathered; gives how many.
