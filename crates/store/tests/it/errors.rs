@@ -28,7 +28,7 @@ async fn a_statement_that_takes_too_long_is_an_overload() {
 #[tokio::test]
 async fn no_answer_before_the_deadline_is_an_overload_while_the_server_answers_others() {
     let (db, _, _lock) = blocked(Duration::from_mins(1)).await;
-    let options = PoolOptions { max_connections: 2, ..PoolOptions::answering_within(Duration::from_millis(600)) };
+    let options = PoolOptions { max_connections: 2, ..PoolOptions::answering_within(Duration::from_secs(3)) };
     let store = Store::connect(&db.connect().unwrap(), options).unwrap();
     store.ping().await.unwrap();
     let error = AccountStore::list(&store).await.unwrap_err();
