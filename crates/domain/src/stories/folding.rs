@@ -1,5 +1,7 @@
 //! Stories that are a part of another one.
 
+use std::ops::RangeInclusive;
+
 use time::Date;
 
 use super::{
@@ -28,8 +30,8 @@ pub(super) fn costs(stories: &mut Vec<Story>) {
     *stories = told;
 }
 
-/// How much of what an event of sales brought refunds of its days take at least where they take it back.
-const CANCELLED: f64 = 0.5;
+/// How much of what an event of sales brought refunds of its peak take where they take it back: about all of it.
+const CANCELLED: RangeInclusive<f64> = 0.5..=1.5;
 
 /// A large order that was cancelled on its days: one event, which is worth what is left of it.
 pub(super) fn cancelled(stories: &mut Vec<Story>) {
@@ -39,7 +41,7 @@ pub(super) fn cancelled(stories: &mut Vec<Story>) {
         let is_taken_back = |story: &&mut Story| {
             (story.subject, story.direction) == (Subject::Sales, Direction::Up)
                 && story.peak == refund.peak
-                && refund.stake() >= CANCELLED * story.stake()
+                && CANCELLED.contains(&(refund.stake() / story.stake()))
         };
         match others.iter_mut().find(is_taken_back) {
             Some(story) => {

@@ -183,19 +183,16 @@ fn story(subject: Subject, is_up: bool, findings: &[&Finding], known: &[DayEvide
     let departed = |day: &DayEvidence| departed(subject, is_up, day);
     let peak = within(known, onset).max_by(|a, b| departed(a).total_cmp(&departed(b)))?;
     // The days after the last alarm that are still out of the ordinary belong to the event.
-    let lever = lever(subject, peak);
-    let shown = |day: &DayEvidence| seen(subject, lever.as_ref(), day).band.departure();
-    let is_seen = |day: &DayEvidence| shown(day) * shown(peak).signum() >= DEPARTED;
-    let goes_on = known.iter().filter(|day| day.day > last).take_while(|day| departed(day) >= DEPARTED || is_seen(day));
+    let goes_on = known.iter().filter(|day| day.day > last).take_while(|day| departed(day) >= DEPARTED);
     let last = goes_on.last().map_or(last, |day| day.day);
     // Of a metric that wandered off for longer than the subject, only the day that describes it counts.
-    let is_of_it =
-        |day: &&DayEvidence| departed(day) >= DEPARTED || is_seen(day) || findings.iter().any(|of| of.day == day.day);
+    let is_of_it = |day: &&DayEvidence| departed(day) >= DEPARTED || findings.iter().any(|of| of.day == day.day);
     let shown: Vec<Date> = within(known, DayRange { first, last }).filter(is_of_it).map(|day| day.day).collect();
     let (first, last) = match (shown.first(), shown.last()) {
         (Some(shown_first), Some(shown_last)) if shown.contains(&peak.day) => (*shown_first, *shown_last),
         _ => (first, last),
     };
+    let lever = lever(subject, peak);
     let mut members: Vec<Member> = findings.iter().map(|finding| member(finding)).collect();
     members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
     let severity = findings.iter().map(|finding| finding.severity).max()?;
