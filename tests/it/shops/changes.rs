@@ -173,11 +173,43 @@ async fn goes_on(platform: Platform) {
         rig.ask_for_last_sync(id).await;
     }
     rig.wait(id, |connection| connection["status"] == "revoked").await;
+    if what == "uninstall" {
+        wait_for_uninstalled_hook(&rig).await;
+    }
     rig.platform().sell(&mut Random(5)).await;
     let again = rig.connect().await;
     rig.wait_for_history(again).await;
     rig.sync(again).await;
     compare_sales(&rig).await;
+}
+
+/// The platform's retries can outlast the time that an owner takes to install the app again.
+#[tokio::test]
+async fn a_removal_that_a_shopify_tells_of_after_it_was_connected_again_ends_nothing() {
+    let rig = Rig::start(Platform::shopify(40, "EUR")).await;
+    let id = rig.connect().await;
+    rig.wait_for_history(id).await;
+    rig.platform().fails("hook_held", 1, 0).await;
+    rig.platform().fails("uninstall", 1, 0).await;
+    rig.ask_for_last_sync(id).await;
+    rig.wait(id, |connection| connection["status"] == "revoked").await;
+    let again = rig.connect().await;
+    rig.wait_for_history(again).await;
+    // The hook of the order lets the other one go.
+    rig.platform().sell(&mut Random(5)).await;
+    wait_for_uninstalled_hook(&rig).await;
+    rig.sync(again).await;
+    compare_sales(&rig).await;
+}
+
+async fn wait_for_uninstalled_hook(rig: &Rig) {
+    let sql = rig.service.db.client().await.unwrap();
+    rig.until("the hook of the removal is acted on", async || {
+        let done = "SELECT count(*) FROM provider_inbox
+            WHERE account_id = $1 AND topic_name = 'app/uninstalled' AND processed_at IS NOT NULL";
+        sql.query_one(done, &[&rig.service.account]).await.unwrap().get::<_, i64>(0) == 1
+    })
+    .await;
 }
 
 /// Anybody can send notifications in the name of Mercado Libre. Made-up orders cost a bounded number of calls.

@@ -6,7 +6,7 @@ use domain::{
     InboxId, StoreError,
     integrations::{Integration, RevokeReason},
     shops::{
-        hooks::{PrivacyRequest, Topic},
+        hooks::{PrivacyRequest, Topic, TriggeredAt},
         inbox::{InboxEntry, Taken, Waiting},
         privacy::{NewRequest, PrivacyStore},
         sync::DueSync,
@@ -120,12 +120,13 @@ impl HookWorker {
     /// Acts on a hook that says all there is to know.
     async fn note(&self, taken: &Taken, integration: &Integration, entry: &InboxEntry) -> Result<(), StoreError> {
         let (ports, Taken { account, integration: id, .. }) = (&self.syncer.ports, taken);
-        let is_old = entry.received_at < integration.connected_at;
         match &entry.topic {
             Topic::Privacy(request) => self.respect(taken, entry, request.clone()).await?,
-            // One from before the shop was connected again says nothing of now.
-            Topic::Uninstalled if is_old => {}
-            Topic::Uninstalled => ports.end(*account, *id, RevokeReason::Uninstalled, None).await?,
+            // Should the clocks differ and the token be dead, the next call finds out.
+            Topic::Uninstalled(at) if is_from_before(*at, entry, integration) => {
+                ports.syncs.hint(*account, *id, None, ports.now()).await?;
+            }
+            Topic::Uninstalled(_) => ports.end(*account, *id, RevokeReason::Uninstalled, None).await?,
             Topic::Suspended | Topic::Resumed => {
                 let suspended = entry.topic == Topic::Suspended;
                 ports.connections.suspend(*account, *id, suspended, ports.now()).await?;
@@ -246,6 +247,11 @@ impl HookWorker {
             _ => turn.catalogue().await,
         }
     }
+}
+
+/// Whether the app was removed before the shop was connected last: such a hook says nothing of now, however late it comes.
+fn is_from_before(at: Option<TriggeredAt>, entry: &InboxEntry, integration: &Integration) -> bool {
+    at.map_or(entry.received_at, |TriggeredAt(at)| at.min(entry.received_at)) < integration.connected_at
 }
 
 const fn needs_access(topic: &Topic) -> bool {

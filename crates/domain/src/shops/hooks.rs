@@ -18,8 +18,8 @@ pub enum Topic {
     Catalogue,
     /// Somebody asked about a product, or was answered: some question, to be found among the newest.
     Question,
-    /// The app was removed from the shop: the token is dead.
-    Uninstalled,
+    /// The app was removed from the shop: the token is dead. When, where the platform says so.
+    Uninstalled(Option<TriggeredAt>),
     Suspended,
     Resumed,
     /// The granted permissions changed.
@@ -28,6 +28,10 @@ pub enum Topic {
     /// Nothing that matters here.
     Other,
 }
+
+/// When what a hook tells of happened, by the platform's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct TriggeredAt(#[serde(with = "time::serde::rfc3339")] pub OffsetDateTime);
 
 /// What a law gives a buyer or a shop, as the platform passes it on.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

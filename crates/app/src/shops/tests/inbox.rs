@@ -4,7 +4,7 @@ use domain::{
     integrations::RevokeReason,
     shops::{
         ShopError,
-        hooks::{PrivacyRequest, Topic},
+        hooks::{PrivacyRequest, Topic, TriggeredAt},
         inbox::InboxEntry,
         sync::Stream,
     },
@@ -125,10 +125,17 @@ async fn a_catalogue_is_read_soon_but_not_for_every_hook() {
 async fn an_app_that_was_removed_ends_the_connection_unless_the_shop_was_connected_since() {
     let world = World::connected(Platform::Shopify);
     world.pass(Duration::minutes(-1));
-    world.act_on([Topic::Uninstalled]).await;
+    world.act_on([Topic::Uninstalled(None)]).await;
     assert_eq!((world.store.revoke_reason(), world.done()), (None, vec![1]));
     world.pass(Duration::minutes(2));
-    world.act_on([Topic::Uninstalled, of_order("1")]).await;
+    let late = TriggeredAt(START - Duration::SECOND);
+    world.act_on([Topic::Uninstalled(Some(late))]).await;
+    assert_eq!(
+        (world.store.revoke_reason(), world.done()),
+        (None, vec![1]),
+        "it was delivered after the shop came back"
+    );
+    world.act_on([Topic::Uninstalled(Some(TriggeredAt(START))), of_order("1")]).await;
     assert_eq!(world.store.revoke_reason(), Some(RevokeReason::Uninstalled));
     assert_eq!(world.platform.answers.lock().unwrap().given_back, 0, "the token is dead: nobody is called");
 }

@@ -8,12 +8,12 @@ use domain::{
     accounts::Platform,
     shops::{
         Access, ShopError,
-        hooks::{Hook, HookHeaders, HookRefused, HookVerifier, PrivacyRequest, Topic},
+        hooks::{Hook, HookHeaders, HookRefused, HookVerifier, PrivacyRequest, Topic, TriggeredAt},
     },
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use time::OffsetDateTime;
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
     Shopify,
@@ -113,7 +113,11 @@ impl HookVerifier for Shopify {
         let shop_id = shop_name(given).ok_or(HookRefused::Unreadable)?;
         let topic_name = header("x-shopify-topic").ok_or(HookRefused::Unreadable)?;
         let body: Value = serde_json::from_slice(body).map_err(|_| HookRefused::Unreadable)?;
-        let topic = topic(topic_name, &shop_id, &body).ok_or(HookRefused::Unreadable)?;
+        let mut topic = topic(topic_name, &shop_id, &body).ok_or(HookRefused::Unreadable)?;
+        if let Topic::Uninstalled(at) = &mut topic {
+            let text = header("x-shopify-triggered-at");
+            *at = text.and_then(|text| OffsetDateTime::parse(text, &Rfc3339).ok()).map(TriggeredAt);
+        }
         // The event's identifier is the same over subscriptions; older deliveries have that of the delivery alone.
         let id = header("x-shopify-event-id").or_else(|| header("x-shopify-webhook-id"));
         let dedup_key = id.ok_or(HookRefused::Unreadable)?.to_owned();
@@ -129,7 +133,7 @@ fn topic(name: &str, shop: &str, body: &Value) -> Option<Topic> {
         "refunds/create" | "order_transactions/create" => Topic::Order(id(body, "order_id")),
         _ if name.starts_with("orders/") => Topic::Order(id(body, "id")),
         _ if name.starts_with("returns/") => Topic::Order(body.get("order").and_then(|order| id(order, "id"))),
-        "app/uninstalled" => return signed_for("myshopify_domain").then_some(Topic::Uninstalled),
+        "app/uninstalled" => return signed_for("myshopify_domain").then_some(Topic::Uninstalled(None)),
         "app/scopes_update" => Topic::ScopesChanged,
         "customers/data_request" | "customers/redact" | "shop/redact" => {
             return signed_for("shop_domain").then(|| privacy(name, body))?.map(Topic::Privacy);

@@ -72,7 +72,7 @@ impl Body {
 
     fn topic(&self, event: &str) -> Topic {
         match event {
-            "app/uninstalled" => Topic::Uninstalled,
+            "app/uninstalled" => Topic::Uninstalled(None),
             "app/suspended" => Topic::Suspended,
             "app/resumed" => Topic::Resumed,
             event if event.starts_with("order/") => Topic::Order(self.id()),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case(r#"{"store_id":"7","event":"app/uninstalled","id":"99"}"#, Topic::Uninstalled)]
+    #[case(r#"{"store_id":"7","event":"app/uninstalled","id":"99"}"#, Topic::Uninstalled(None))]
     #[case(r#"{"store_id":7,"event":"app/suspended"}"#, Topic::Suspended)]
     #[case(r#"{"store_id":7,"event":"app/resumed","id":99}"#, Topic::Resumed)]
     #[case(r#"{"store_id":7,"event":"product/deleted","id":5}"#, Topic::Catalogue)]

@@ -10,6 +10,7 @@ use connectors::shops::signature::sign;
 use reqwest::{Client, redirect::Policy};
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
 use super::{ShopifyStub, Subscription};
@@ -38,6 +39,8 @@ struct Hook {
     subscription: Subscription,
     topic: String,
     event: String,
+    /// By the real clock, as the receiver's: the present of the platform can be moved.
+    triggered_at: String,
     body: Vec<u8>,
 }
 
@@ -65,6 +68,7 @@ impl ShopifyStub {
 
     fn send(&self, topic: &str, body: &Value, subscribed: Vec<Subscription>) {
         let event = Uuid::new_v4().to_string();
+        let triggered_at = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         for subscription in subscribed {
             let faults = &self.0.common.faults;
             if faults.take("hook_lost").is_some() {
@@ -75,6 +79,7 @@ impl ShopifyStub {
                 subscription: subscription.clone(),
                 topic: topic.to_owned(),
                 event: event.clone(),
+                triggered_at: triggered_at.clone(),
                 body: body.to_string().into_bytes(),
             };
             let mut due: Vec<Hook> = (0..times).map(|_| hook()).collect();
@@ -96,7 +101,7 @@ impl ShopifyStub {
     }
 
     async fn deliver(&self, hook: Hook) {
-        let Hook { subscription, topic, event, body } = hook;
+        let Hook { subscription, topic, event, triggered_at, body } = hook;
         let Notifier { client, secret, .. } = &self.0.notifier;
         let signature = base64(&sign(secret, &body));
         let webhook = Uuid::new_v4().to_string();
@@ -111,7 +116,7 @@ impl ShopifyStub {
                 .header("x-shopify-api-version", "2026-07")
                 .header("x-shopify-webhook-id", &webhook)
                 .header("x-shopify-event-id", &event)
-                .header("x-shopify-triggered-at", self.0.common.clock.http_date())
+                .header("x-shopify-triggered-at", &triggered_at)
                 .body(body.clone());
             match request.send().await {
                 Ok(answer) if answer.status().is_success() => return,

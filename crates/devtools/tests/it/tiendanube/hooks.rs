@@ -133,7 +133,7 @@ async fn what_happens_is_told_signed() {
     let expected = [
         Topic::Suspended,
         Topic::Resumed,
-        Topic::Uninstalled,
+        Topic::Uninstalled(None),
         Topic::Privacy(PrivacyRequest::RedactShop),
         Topic::Privacy(PrivacyRequest::Data { customer: "5001".into() }),
     ];

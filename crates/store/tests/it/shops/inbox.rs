@@ -48,7 +48,7 @@ async fn a_hook_is_stored_once_for_the_connection_of_its_shop() {
     assert_eq!(receive(&db, hook("c", "1", order("7"))).await, Received::UnknownShop);
     let other = db.store.receive(Platform::Tiendanube, hook("a", "2", order("7")), NOW).await.unwrap();
     assert_eq!(other, Received::UnknownShop);
-    let topics = [Topic::Order(None), Topic::Catalogue, Topic::Uninstalled, Topic::ScopesChanged, Topic::Other];
+    let topics = [Topic::Order(None), Topic::Catalogue, Topic::Uninstalled(None), Topic::ScopesChanged, Topic::Other];
     for (number, topic) in topics.iter().enumerate() {
         receive(&db, hook("a", &format!("t{number}"), topic.clone())).await;
     }

@@ -72,7 +72,7 @@ fn the_previous_secret_is_good_while_it_is_changed() {
 #[case("returns/approve", r#"{"id":1}"#, Topic::Order(None))]
 #[case("inventory_levels/update", r#"{"inventory_item_id":1,"available":3}"#, Topic::Catalogue)]
 #[case("app/scopes_update", "{}", Topic::ScopesChanged)]
-#[case("app/uninstalled", r#"{"id":1,"myshopify_domain":"a.myshopify.com"}"#, Topic::Uninstalled)]
+#[case("app/uninstalled", r#"{"id":1,"myshopify_domain":"a.myshopify.com"}"#, Topic::Uninstalled(None))]
 #[case(
     "customers/redact",
     r#"{"shop_id":1,"shop_domain":"a.myshopify.com","customer":{"id":9},"orders_to_redact":[7,8]}"#,
@@ -87,6 +87,16 @@ fn the_previous_secret_is_good_while_it_is_changed() {
 fn a_topic_is_read(#[case] name: &str, #[case] body: &str, #[case] expected: Topic) {
     let hook = verify(&signed("test_secret_key", name, body), body).unwrap();
     assert_eq!((hook.shop_id.as_str(), hook.topic_name.as_str(), hook.topic), ("a.myshopify.com", name, expected));
+}
+
+#[rstest]
+#[case("2026-11-24T05:58:03.123456789Z", Some(TriggeredAt(datetime!(2026-11-24 05:58:03.123456789 UTC))))]
+#[case("yesterday", None)]
+fn an_app_that_was_removed_says_when(#[case] header: &str, #[case] expected: Option<TriggeredAt>) {
+    let body = r#"{"id":1,"myshopify_domain":"a.myshopify.com"}"#;
+    let mut headers = signed("test_secret_key", "app/uninstalled", body);
+    headers.0.push(("x-shopify-triggered-at", header.to_owned()));
+    assert_eq!(verify(&headers, body).unwrap().topic, Topic::Uninstalled(expected));
 }
 
 /// The body of one hook with the topic or the shop of another.
