@@ -28,7 +28,7 @@ const SLOT: usize = 28;
 /// Of each kind.
 const INCIDENTS: usize = 25;
 /// Where the draws begin: these incidents were not looked at before the stories were made as they are.
-const DRAWN_FROM: u64 = 200;
+const DRAWN_FROM: u64 = 300;
 /// Rounds through a shop, at most.
 const ROUNDS: usize = 40;
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use time::Date;
 
 use super::{
-    Lever, LeverKind, Story, Subject,
+    Gauge, Lever, LeverKind, Story, Subject,
     grouping::{Evidence, Known, LONGEST_DAYS, later, tell},
 };
 use crate::{anomalies::Direction, profit::DayRange};
@@ -30,28 +30,43 @@ pub(super) fn costs(stories: &mut Vec<Story>) {
     *stories = told;
 }
 
-/// How much of what an event of sales brought refunds of its peak take where they take it back: about all of it.
+/// How much of what was sold above what is usual on a day its refunds take where they take it back: about all of it.
 const CANCELLED: RangeInclusive<f64> = 0.5..=1.5;
 
-/// A large order that was cancelled on its days: one event, which is worth what is left of it.
-pub(super) fn cancelled(stories: &mut Vec<Story>) {
+/// A large order that was cancelled on its day: one event, which is worth what is left of it. It is told as the larger of the
+/// two that it was found by.
+pub(super) fn cancelled(stories: &mut Vec<Story>, evidence: &impl Evidence) {
     let is_refunds = |story: &Story| (story.subject, story.direction) == (Subject::Refunds, Direction::Up);
     let (refunds, mut others): (Vec<Story>, Vec<Story>) = std::mem::take(stories).into_iter().partition(is_refunds);
-    for refund in refunds {
+    for mut refund in refunds {
         let is_taken_back = |story: &&mut Story| {
             (story.subject, story.direction) == (Subject::Sales, Direction::Up)
-                && story.peak == refund.peak
-                && CANCELLED.contains(&(refund.stake() / story.stake()))
+                && is_cancelled(story, &refund, evidence)
         };
-        match others.iter_mut().find(is_taken_back) {
-            Some(story) => {
-                story.money = story.money.zip(refund.money).map(|(sold, refunded)| sold.and(refunded));
-                take_in(story, refund);
-            }
-            None => others.push(refund),
+        let Some(story) = others.iter_mut().find(is_taken_back) else {
+            others.push(refund);
+            continue;
+        };
+        let money = story.money.zip(refund.money).map(|(sold, refunded)| sold.and(refunded));
+        if refund.stake() > CANCELLED.end() * story.stake() {
+            std::mem::swap(story, &mut refund);
         }
+        take_in(story, refund);
+        story.money = money;
     }
     *stories = others;
+}
+
+/// Whether refunds took back what was sold on the day that departed most.
+fn is_cancelled(sold: &Story, refunded: &Story, evidence: &impl Evidence) -> bool {
+    let day = sold.peak;
+    if !(refunded.span.first..=refunded.span.last).contains(&day) {
+        return false;
+    }
+    let known = evidence.of(DayRange { first: sold.span.first.min(refunded.span.first), last: day });
+    let Some(known) = known.last().filter(|known| known.day == day) else { return false };
+    let (refunds, sales) = (known.deviation(Gauge::Refunds), known.deviation(Gauge::GrossRevenue));
+    sales > 0.0 && CANCELLED.contains(&(refunds / sales))
 }
 
 /// Makes the members of a story those of another, by day and metric.

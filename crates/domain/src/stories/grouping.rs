@@ -92,7 +92,7 @@ pub fn group(findings: &[Finding], certain: &Certainties, until: Date, evidence:
         tell_untracked(&mut stories, *gap, until, evidence);
     }
     folding::costs(&mut stories);
-    folding::cancelled(&mut stories);
+    folding::cancelled(&mut stories, evidence);
     folding::ads(&mut stories, until, evidence);
     stories.sort_by_key(|story| (story.span.first, story.key()));
     stories

@@ -156,9 +156,11 @@ fn by_departure(day: &DayEvidence, first: (Subject, Gauge), second: (Subject, Ga
     if departed(first.1) >= departed(second.1) { first.0 } else { second.0 }
 }
 
-/// Visits far from usual while orders came as ever: what counts them is at fault.
+/// Visits far from usual while orders came as ever: what counts them is at fault. So it is where far fewer visits were counted
+/// and more was ordered; of more visits with fewer orders the shop may be the reason.
 fn is_tracking(day: &DayEvidence) -> bool {
-    day.departure(Gauge::Visitors).abs() >= DEPARTED && day.departure(Gauge::Orders).abs() < USUAL
+    let (visits, orders) = (day.departure(Gauge::Visitors), day.departure(Gauge::Orders));
+    if visits < 0.0 { visits <= -DEPARTED && orders > -USUAL } else { visits >= DEPARTED && orders.abs() < USUAL }
 }
 
 /// The lever of a subject on a day; `None` when nothing known accounts for the deviation.

@@ -68,8 +68,14 @@ pub fn money(subject: Subject, lever: Option<&Lever>, days: &[DayEvidence]) -> O
 }
 
 /// How far below and above its expected value a band for 95 % of days reaches for 80 % of them: a band that reaches further
-/// up than down is that of a shifted lognormal distribution, else that of a normal one.
+/// up than down is that of a shifted lognormal distribution, else that of a normal one. One that ends at zero is cut off there:
+/// most days reach down to zero as well.
 fn most_days(band: &Band) -> (f64, f64) {
+    let (below, above) = spread(band);
+    if band.low.abs() < f64::EPSILON { (band.expected.max(0.0), above) } else { (below, above) }
+}
+
+fn spread(band: &Band) -> (f64, f64) {
     let (below, above) = ((band.expected - band.low).max(0.0), (band.high - band.expected).max(0.0));
     if above <= below * SKEWED || below == 0.0 {
         return (below * OF_BAND, above * OF_BAND);

@@ -6,7 +6,8 @@ use app::jobs::{Parts, Shop};
 use domain::{
     anomalies::{Cause, Finding, Kind as Found, drivers::chain, is_notable},
     daily::PartTotals,
-    stories::{LeverKind, Money, StockOut, Story},
+    metrics::Metric,
+    stories::{LeverKind, Money, StockOut, Story, Subject},
 };
 use serde_json::{Value, json};
 use time::Date;
@@ -47,7 +48,7 @@ impl Method {
 /// Something that is told.
 struct Told {
     /// What it is about, and the day that departed most: the same in the shop without an incident, it is the shop's own.
-    key: (String, Date),
+    key: Key,
     first: Date,
     last: Date,
     lever: Option<(LeverKind, Option<String>)>,
@@ -70,7 +71,7 @@ pub struct Judged {
 
 /// Judges a window of `days`, and of each incident what the same days without it do not tell.
 pub fn judge(world: &World, days: &[Book], window: usize, incidents: &[Incident]) -> anyhow::Result<Judged> {
-    let told = told(world, days, window, incidents)?;
+    let (told, _) = told(world, days, window, incidents)?;
     let mut own: Vec<[Own; 2]> = Vec::new();
     for incident in incidents {
         let mut without = days.to_vec();
@@ -80,7 +81,10 @@ pub fn judge(world: &World, days: &[Book], window: usize, incidents: &[Incident]
         }
         let others: Vec<Incident> = incidents.iter().filter(|other| other.first != incident.first).cloned().collect();
         let of_method = |told: Vec<Told>| told.into_iter().map(|told| (told.key, told.money)).collect();
-        own.push(self::told(world, &without, window, &others)?.map(of_method));
+        let (told, cancelled) = self::told(world, &without, window, &others)?;
+        let mut told = told.map(of_method);
+        told.iter_mut().for_each(|own: &mut Own| own.extend(cancelled.iter().cloned().map(|key| (key, None))));
+        own.push(told);
     }
     let [by_metric, stories] = told;
     let own_of = |method: Method| own.iter().filter_map(|own| own.get(method as usize)).collect::<Vec<_>>();
@@ -92,8 +96,14 @@ pub fn judge(world: &World, days: &[Book], window: usize, incidents: &[Incident]
     })
 }
 
-/// What is told of a window, by method.
-fn told(world: &World, days: &[Book], window: usize, incidents: &[Incident]) -> anyhow::Result<[Vec<Told>; 2]> {
+/// What is told of a window, by method, and the refunds that are a part of another story: of orders that were cancelled.
+/// These are to be expected where an incident hides that order.
+fn told(
+    world: &World,
+    days: &[Book],
+    window: usize,
+    incidents: &[Incident],
+) -> anyhow::Result<([Vec<Told>; 2], Vec<Key>)> {
     let (start, end) = (window - LEAD, window + WINDOW - 1);
     let books = days.get(start..=end).unwrap_or_default();
     let totals = books.iter().enumerate().map(|(i, book)| world.totals(start + i, book)).collect();
@@ -107,10 +117,14 @@ fn told(world: &World, days: &[Book], window: usize, incidents: &[Incident]) -> 
     let stock_outs: Vec<StockOut> = incidents.iter().filter_map(|incident| incident.stock_out.clone()).collect();
     // All that earn it, most money first: how many are told at a time is a matter of the evening, a window holds many.
     let mut stories = shop.stories(&findings, &Parts::new(&parts), stock_outs);
+    let cancelled = stories.iter().filter(|story| story.subject == Subject::Sales).flat_map(|story| &story.members);
+    let cancelled = cancelled.filter(|member| member.metric == Metric::Refunds.as_str());
+    let cancelled =
+        cancelled.map(|member| (format!("{}:{}", Subject::Refunds, member.direction), member.day)).collect();
     stories.retain(Story::is_worth_telling);
     stories.sort_by(|a, b| b.stake().total_cmp(&a.stake()));
     let of_stories = stories.iter().map(of_story).collect();
-    Ok([by_metric(&findings), of_stories])
+    Ok(([by_metric(&findings), of_stories], cancelled))
 }
 
 fn products(world: &World, books: &[Book], start: usize, striking: &BTreeSet<Date>) -> BTreeSet<u32> {
@@ -187,8 +201,11 @@ fn lever(finding: &Finding) -> Option<(LeverKind, Option<String>)> {
     Some((kind, chain(&finding.drivers).last().and_then(|driver| driver.part.clone())))
 }
 
+/// What something that is told is about, and the day that departed most.
+type Key = (String, Date);
+
 /// What is told of the same days without an incident, with its money.
-type Own = BTreeMap<(String, Date), Option<Money>>;
+type Own = BTreeMap<Key, Option<Money>>;
 
 /// Part of an incident's money by which a story has changed that is about it as well.
 const CHANGED: f64 = 0.5;
