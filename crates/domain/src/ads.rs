@@ -44,7 +44,8 @@ impl AdPlatform {
     }
 
     /// What all spellings of what a file calls a platform have in common: "Meta Ads", "meta" and "facebook" are one, and so are
-    /// "TikTok" and "tiktok_ads"; an account's number behind it tells it from others.
+    /// "TikTok" and "tiktok_ads"; an account's number behind it tells it from others. Instagram is told apart, as Meta's own
+    /// files tell what of a campaign it was.
     pub fn spelling(text: &str) -> String {
         let plain: String =
             text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
@@ -52,7 +53,8 @@ impl AdPlatform {
             Self::Manual => plain.strip_suffix("ads").filter(|rest| !rest.is_empty()).unwrap_or(&plain).to_owned(),
             known => {
                 let number: String = plain.chars().filter(char::is_ascii_digit).collect();
-                format!("{}{number}", known.as_str())
+                let name = if plain.contains("instagram") { "instagram" } else { known.as_str() };
+                format!("{name}{number}")
             }
         }
     }

@@ -58,6 +58,12 @@ statement!(
 );
 
 statement!(
+    /// Waits for an import of the account, and keeps others from beginning: an order is copied with its customer.
+    LockImports(account: i64 => BigInt) -> Scalar<Bool> =
+        "SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1)) IS NULL"
+);
+
+statement!(
     InsertCopy(account: i64 => BigInt, as_of: Date => SqlDate) -> Scalar<BigInt> = "
     INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, fee_rate, fee_fixed, shipping_per_order,
         cogs_ratio, created_at, holiday_country, language, country, copy_of, as_of)
@@ -136,6 +142,7 @@ impl AsOfStore for Store {
         let copy = self
             .job_transaction(async |connection| {
                 let _: bool = LockSums { account: account.0 }.get_result(connection).await?;
+                let _: bool = LockImports { account: account.0 }.get_result(connection).await?;
                 let copy: Option<i64> =
                     InsertCopy { account: account.0, as_of }.get_result(connection).await.optional()?;
                 let Some(copy) = copy else { return Ok(None) };

@@ -4,7 +4,7 @@ mod entities;
 mod figures;
 pub(super) mod roll_up;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::{
     ads::AdPlatform,
@@ -26,7 +26,7 @@ use super::{
 use super::session::DAYS_TABLE;
 
 /// `import_rows` as the source has them; `import_ads` summed, with the numbers of their entities; `import_known` what is there
-/// of the same days and campaigns.
+/// of the same days and campaigns; `import_spellings` what a platform is called, and was called before.
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (line bigint, day date, platform text, kind text, campaign text, ad_set text, ad text,
         creative text, format text, headline text, body text, status text, campaign_name text, ad_set_name text, ad_name text,
@@ -37,7 +37,8 @@ const TABLES: &str = "
         video_3s bigint, attribution text, campaign_id bigint, ad_id bigint);
     CREATE TEMPORARY TABLE import_known (day date, platform text, campaign text, campaign_id bigint, ad_id bigint,
         currency text, spend numeric(26, 6), revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint,
-        video_3s bigint, attribution text);";
+        video_3s bigint, attribution text);
+    CREATE TEMPORARY TABLE import_spellings (platform text, known text);";
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
@@ -140,19 +141,31 @@ session_statement!(
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    RESPELL(old: Text, new: Text) -> () = "UPDATE import_rows SET platform = $2 WHERE platform = $1"
+    SPELL(platform: Text, known: Text) -> () = "INSERT INTO import_spellings VALUES ($1, $2)"
 );
 
-/// Calls a platform what it was called before, so that what is imported again takes the place of what was.
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    RESPELL() -> () = "UPDATE import_rows SET platform = spelled.known FROM import_spellings spelled
+    WHERE import_rows.platform = spelled.platform"
+);
+
+/// Calls a platform what it was called before, so that what is imported again takes the place of what was. One that is known by
+/// just this name keeps it.
 async fn respell(transaction: &Transaction<'_>, scope: &Scope) -> Result<(), tokio_postgres::Error> {
     let mut names: HashMap<String, String> = HashMap::new();
+    let mut known: HashSet<String> = HashSet::new();
     for row in transaction.query(SPELLED, &[&scope.account]).await? {
         let (platform, is_known): (String, bool) = (row.try_get("platform")?, row.try_get("is_known")?);
         let name = names.entry(AdPlatform::spelling(&platform)).or_insert_with(|| platform.clone());
-        if !is_known && *name != platform {
-            transaction.execute(RESPELL, &[&platform, &*name]).await?;
+        if !is_known && *name != platform && !known.contains(&platform) {
+            transaction.execute(SPELL, &[&platform, &*name]).await?;
+        }
+        if is_known {
+            known.insert(platform);
         }
     }
+    transaction.execute(RESPELL, &[]).await?;
     Ok(())
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A file may give cancellations numbers of their own. They name no order, while a shop's own refunds do; where both come in,
 //! the ones that name their order count: those of the same buyer on the same day, whatever their amounts, as the two may count
-//! tax or a discount differently. Without a buyer, amount and day have to be the same.
+//! tax or a discount differently. Without a buyer, amount and day have to be the same, and each that names its order takes the
+//! place of one.
 
 use super::{
     count,
@@ -19,9 +20,13 @@ pub(super) const TABLES: &str = "
 session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
     /// Leaves out what comes in by a number of its own and is there by its order.
-    DROP_NUMBERED(account: BigInt, source: Text, timezone: Text) -> () = "DELETE FROM import_refunds came
-    WHERE came.external_id !~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$' AND EXISTS (
-        SELECT FROM refunds named LEFT JOIN customers ON customers.account_id = $1 AND customers.id = named.customer_id
+    DROP_NUMBERED(account: BigInt, source: Text, timezone: Text) -> () = "DELETE FROM import_refunds USING (
+        SELECT external_id, customer, at, amount, row_number() OVER (
+            PARTITION BY customer, (at AT TIME ZONE $3)::date, amount ORDER BY external_id) AS place
+        FROM import_refunds WHERE external_id !~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$') came
+    WHERE import_refunds.external_id = came.external_id AND came.place <= (
+        SELECT CASE WHEN came.customer IS NULL THEN count(*) WHEN count(*) > 0 THEN came.place ELSE 0 END
+        FROM refunds named LEFT JOIN customers ON customers.account_id = $1 AND customers.id = named.customer_id
         WHERE named.account_id = $1 AND named.source = $2 AND named.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
             AND named.refunded_at BETWEEN came.at - interval '1 day' AND came.at + interval '1 day'
             AND (named.refunded_at AT TIME ZONE $3)::date = (came.at AT TIME ZONE $3)::date
@@ -32,14 +37,22 @@ session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
     /// What is there by a number of its own and comes in by its order.
     GATHER_NUMBERED(account: BigInt, source: Text, timezone: Text) -> () = "INSERT INTO import_gone_refunds
-    SELECT DISTINCT known.id, known.refunded_at FROM import_refunds came
-    LEFT JOIN customers ON customers.account_id = $1 AND customers.source = $2 AND customers.external_id = came.customer
-    JOIN refunds known ON known.account_id = $1 AND known.source = $2
-        AND known.refunded_at BETWEEN came.at - interval '1 day' AND came.at + interval '1 day'
-        AND (known.refunded_at AT TIME ZONE $3)::date = (came.at AT TIME ZONE $3)::date
-        AND (known.customer_id = customers.id OR (known.customer_id IS NULL AND known.amount = came.amount))
-    WHERE came.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
-        AND known.external_id !~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'"
+    SELECT DISTINCT id, refunded_at FROM (
+        SELECT known.id, known.refunded_at, known.customer_id, named.place, row_number() OVER (
+            PARTITION BY named.external_id, known.customer_id IS NULL ORDER BY known.external_id) AS among
+        FROM (
+            SELECT external_id, customer, at, amount, is_known, row_number() OVER (
+                PARTITION BY (at AT TIME ZONE $3)::date, amount, is_known ORDER BY external_id) AS place
+            FROM import_refunds WHERE external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$') named
+        LEFT JOIN customers
+            ON customers.account_id = $1 AND customers.source = $2 AND customers.external_id = named.customer
+        JOIN refunds known ON known.account_id = $1 AND known.source = $2
+            AND known.refunded_at BETWEEN named.at - interval '1 day' AND named.at + interval '1 day'
+            AND (known.refunded_at AT TIME ZONE $3)::date = (named.at AT TIME ZONE $3)::date
+            AND (known.customer_id = customers.id
+                OR (known.customer_id IS NULL AND known.amount = named.amount AND NOT named.is_known))
+        WHERE known.external_id !~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$') found
+    WHERE customer_id IS NOT NULL OR among = place"
 );
 
 session_statement!(

@@ -342,3 +342,33 @@ async fn a_platform_that_is_spelled_otherwise_is_the_same() {
     import(&shop, vec![spelled("meta 1048576", dec!(7))]).await;
     assert_eq!(shop.texts(SPEND).await.len(), 3);
 }
+
+/// Meta's own files tell a campaign's spend on each.
+#[tokio::test]
+async fn facebook_and_instagram_are_told_apart() {
+    let shop = Shop::open().await;
+    let on = |platform: &str, spend| vec![AdSpendRow { platform: platform.into(), ..row("a", "x", spend) }];
+    import(&shop, on("facebook", dec!(100))).await;
+    import(&shop, on("instagram", dec!(50))).await;
+    import(&shop, [on("Facebook", dec!(100)), on("Instagram", dec!(55))].concat()).await;
+    assert_eq!(shop.texts(SPEND).await, ["2026-04-01 facebook a 100", "2026-04-01 instagram a 55"]);
+}
+
+/// Two spellings came before they were taken for one.
+#[tokio::test]
+async fn a_platform_that_is_known_keeps_its_name() {
+    let shop = Shop::open().await;
+    let spelled = |platform: &str, spend| vec![AdSpendRow { platform: platform.into(), ..row("a", "x", spend) }];
+    import(&shop, spelled("Meta Ads", dec!(5))).await;
+    import(&shop, spelled("instagram", dec!(6))).await;
+    shop.client
+        .batch_execute(
+            "UPDATE ad_accounts SET external_id = 'facebook' WHERE external_id = 'instagram';
+        UPDATE ad_spend SET platform = 'facebook' WHERE platform = 'instagram'",
+        )
+        .await
+        .unwrap();
+    let again = import(&shop, spelled("facebook", dec!(6))).await;
+    assert_eq!(again, Changes { new: 0, changed: 0, unchanged: 1 });
+    assert_eq!(shop.texts(SPEND).await, ["2026-04-01 Meta Ads a 5", "2026-04-01 facebook a 6"]);
+}

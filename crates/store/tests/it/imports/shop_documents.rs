@@ -198,27 +198,31 @@ async fn a_refund_that_a_file_numbers_by_itself_gives_way_to_the_order_s() {
             numbered("C4", at(4, 14), "eva", "10"),
             guest(numbered("C5", at(6, 14), "", "10")),
             guest(numbered("C6", at(6, 14), "", "11")),
+            // As much as the fifth, which the order's has taken the place of.
+            guest(numbered("C7", at(6, 15), "", "10")),
         ]
     };
     let by_sync =
         || vec![whole("7", vec![sold("7"), back("7", 4)]), whole("8", vec![guest(sold("8")), guest(back("8", 6))])];
-    let counted = ["7/2026-03-04", "8/2026-03-06", "C3", "C4", "C6"];
+    let counted = ["7/2026-03-04", "8/2026-03-06", "C3", "C4", "C6", "C7"];
 
     let shop = Shop::open().await;
-    assert_eq!(shop.import(by_file()).await.refunds.new, 6);
+    assert_eq!(shop.import(by_file()).await.refunds.new, 7);
     let summary = import(&shop, by_sync()).await;
     assert_eq!((summary.refunds_removed, summary.documents.refunds_known_twice), (3, 3));
     assert_eq!(refunds(&shop).await, counted);
+    import(&shop, by_sync()).await;
+    assert_eq!(refunds(&shop).await, counted, "the order's own took the place of one, and takes no other's");
     let in_march = days(&shop).await;
     shop.forget_days().await;
     let summary = shop.import(by_file()).await;
-    assert_eq!((summary.refunds, summary.refunds_known_twice), (Changes { unchanged: 3, ..Changes::default() }, 3));
+    assert_eq!((summary.refunds, summary.refunds_known_twice), (Changes { unchanged: 4, ..Changes::default() }, 3));
     assert_eq!(summary.days_touched, 0, "the file again changes nothing");
 
     let shop = Shop::open().await;
     import(&shop, by_sync()).await;
     let summary = shop.import(by_file()).await;
-    assert_eq!((summary.refunds.new, summary.refunds_known_twice), (3, 3));
+    assert_eq!((summary.refunds.new, summary.refunds_known_twice), (4, 3));
     assert_eq!(refunds(&shop).await, counted);
     assert_eq!(days(&shop).await, in_march, "whichever came first");
 }

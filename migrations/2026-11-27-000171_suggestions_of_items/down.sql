@@ -1,0 +1,1 @@
+DROP INDEX reorder_suggestions_item;
