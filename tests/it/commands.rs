@@ -106,6 +106,8 @@ async fn wrong_usage_is_refused_with_code_2_and_names_what_is_allowed() {
         (&["keys", "create", "--account", "1", "--scopes", "admin"][..], "read, write"),
         (&["accounts", "create", "--name", "x", "--currency", "euro"], "ISO 4217"),
         (&["accounts", "create", "--name", "x", "--timezone", "Madrid"], "IANA"),
+        (&["accounts", "create", "--name", "x", "--country", "ZZ"], "ISO 3166-1"),
+        (&["accounts", "set", "1", "--country", "br"], "two capital letters"),
         (&["jobs", "run", "everything"], "profit_snapshots"),
         (&["jobs", "run", "all", "--as-of", "3000-01-01"], "1970 to 2999"),
         (&["keys", "create", "--account", "1", "--expires", "9999-12-31T23:59:59-23:59"], "1970 to 2999"),

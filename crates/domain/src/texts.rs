@@ -64,6 +64,11 @@ impl Texts {
         Self { today: Some(today), ..self }
     }
 
+    /// Whether a code is that of a country by ISO 3166-1: then it has a name.
+    pub fn knows_country(&self, code: &str) -> bool {
+        self.message("country").text("code", code).say() != code
+    }
+
     /// Looks through `catalogue` for what the others do not have.
     #[must_use]
     pub fn with(mut self, catalogue: &'static Catalogue) -> Self {

@@ -11,7 +11,7 @@ use domain::{
     imports::{CountryCode, InvalidCountryCode},
     language::Language,
     money::Currency,
-    texts::Locale,
+    texts::{Locale, Texts},
     zone::Zone,
 };
 use rust_decimal::Decimal;
@@ -68,7 +68,7 @@ pub struct TextsArgs {
     #[arg(long, default_value = "en")]
     language: Language,
     /// ISO 3166-1 code, such as BR: texts write numbers, amounts and dates as it does
-    #[arg(long)]
+    #[arg(long, value_parser = country)]
     country: Option<CountryCode>,
 }
 
@@ -96,7 +96,7 @@ pub struct SetArgs {
     #[arg(long)]
     language: Option<Language>,
     /// ISO 3166-1 code, such as BR, or none: texts write numbers, amounts and dates as it does
-    #[arg(long, value_parser = country)]
+    #[arg(long, value_parser = country_or_none)]
     country: Option<Country>,
     /// Share of an order's revenue that is paid as a fee where the shop does not state it, such as 0.029
     #[arg(long, value_parser = parse_share)]
@@ -142,12 +142,14 @@ fn name(text: &str) -> Result<String, String> {
 /// A country, or none.
 type Country = Option<CountryCode>;
 
-fn country(text: &str) -> Result<Country, String> {
-    if text == "none" {
-        Ok(None)
-    } else {
-        text.parse().map(Some).map_err(|error: InvalidCountryCode| error.to_string())
-    }
+fn country_or_none(text: &str) -> Result<Country, String> {
+    if text == "none" { Ok(None) } else { country(text).map(Some) }
+}
+
+fn country(text: &str) -> Result<CountryCode, String> {
+    let code: CountryCode = text.parse().map_err(|error: InvalidCountryCode| error.to_string())?;
+    let is_known = Texts::of(Locale::ENGLISH).knows_country(code.as_str());
+    if is_known { Ok(code) } else { Err(format!("{text} is no country of ISO 3166-1")) }
 }
 
 pub async fn run(command: AccountsCommand, store: &Store) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use super::{
     Action, Assumption, CONCENTRATED_HHI, Exposure, Finding, Kind, Links, Measure, Scale, Severity, finding, held,
     number, seen,
 };
-use crate::InsightId;
+use crate::{InsightId, reorder::sells_at_a_loss};
 
 /// A stock-out is raised when it is at least so likely before an order of today arrives.
 pub const STOCKOUT_PROBABILITY: f64 = 0.3;
@@ -55,6 +55,7 @@ pub fn stockout(product: &Product<'_>, scale: &Scale) -> Option<Finding> {
         // Buyers take another product instead; how many is unknown, so that the least is half of it.
         Exposure::range((0.5 * unit * low, unit * expected, unit * high), scale.currency)
     });
+    let action = if sells_at_a_loss(product.unit_contribution) { Action::Review } else { Action::Reorder };
     let mut assumptions = vec![Assumption::BuyersSwitch, Assumption::OnOrderArrives];
     if !product.is_lead_time_known {
         assumptions.push(Assumption::LeadTimeUnknown);
@@ -66,7 +67,7 @@ pub fn stockout(product: &Product<'_>, scale: &Scale) -> Option<Finding> {
             seen(Measure::Stock, number(product.stock)),
         ],
         assumptions,
-        action: Some(Action::Reorder),
+        action: Some(action),
         links: Links { sku: Some(product.sku.to_owned()), insight_id: product.insight_id, ..Links::default() },
         ..finding(Kind::Stockout, product.sku, product.sku)
     };

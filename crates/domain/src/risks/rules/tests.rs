@@ -50,6 +50,15 @@ fn a_stockout_costs_the_contribution_of_what_is_missed_and_half_of_it_at_least()
 }
 
 #[test]
+fn what_sells_at_a_loss_is_not_to_be_reordered() {
+    let action = |unit| stockout(&Product { unit_contribution: unit, ..product() }, &scale(None)).unwrap().action;
+    assert_eq!(
+        [Some(4.0), Some(-0.01), None].map(action),
+        [Action::Reorder, Action::Review, Action::Reorder].map(Some)
+    );
+}
+
+#[test]
 fn without_a_unit_cost_there_is_no_amount() {
     let unknown = Product { unit_contribution: None, unit_cost: None, stock: 2_000, ..product() };
     for found in [stockout(&unknown, &scale(Some(1e3))), dead_stock(&unknown, &scale(Some(1e3)))] {
