@@ -133,6 +133,20 @@ impl Story {
         }
     }
 
+    /// What it was told as before more was known of it: a stock-out before it was seen that the product had no stock, ads that
+    /// brought sales before there were any.
+    pub fn earlier_key(&self) -> Option<String> {
+        let (subject, direction) = match &self.lever {
+            Some(lever) if lever.kind == LeverKind::StockOut => (Subject::Sales, Direction::Down),
+            Some(lever) if lever.kind == LeverKind::Campaign && self.subject == Subject::Sales => {
+                (Subject::Ads, Direction::Up)
+            }
+            _ => return None,
+        };
+        // Where no anomaly is a part of it, none was told.
+        (!self.members.is_empty()).then(|| format!("{subject}:{direction}"))
+    }
+
     /// Whether an anomaly, or the cause that was inferred of it, is a part of it.
     pub fn holds(&self, finding: &Finding) -> bool {
         let is_it = |member: &Member| {

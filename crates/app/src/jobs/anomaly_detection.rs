@@ -144,7 +144,12 @@ impl Shop {
         let mut visitors: Vec<i64> = self.days.iter().map(|day| day.visitors).collect();
         visitors.sort_unstable();
         let usual = visitors.get(visitors.len() / 2).copied().unwrap_or_default();
-        let closed = self.days.iter().filter(|day| missing(day.day) && is_closed_day(day, usual));
+        // A shop that stays closed is closed, also when no orders are what is expected by now.
+        let mut was_closed = false;
+        let closed = self.days.iter().filter(|day| {
+            was_closed = (was_closed || missing(day.day)) && is_closed_day(day, usual);
+            was_closed
+        });
         closed.map(|day| day.day).collect()
     }
 
@@ -240,7 +245,11 @@ const fn severity(grade: Grade) -> Severity {
 
 #[cfg(test)]
 mod tests {
-    use domain::{daily::Dimension, metric_days::Observed};
+    use domain::{
+        daily::Dimension,
+        metric_days::Observed,
+        stories::{StockOut, Story},
+    };
     use rust_decimal::Decimal;
     use time::macros::{date, datetime};
 
@@ -309,6 +318,49 @@ mod tests {
         assert!(revenue[1].confidence.is_some_and(|confidence| (0.5..=1.0).contains(&confidence)));
         assert!(revenue[1].correlated_metrics.iter().any(|other| other.metric == "conversion"));
         assert_eq!(revenue[0].correlated_metrics, []);
+    }
+
+    #[test]
+    fn a_shop_that_stays_closed_is_one_event() {
+        let mut days = shop();
+        let open = days.len() - 60;
+        days[open..].iter_mut().for_each(|day| *day = DayTotals::quiet(day.day));
+        let told: BTreeSet<(String, Date)> =
+            findings(&days).into_iter().map(|finding| (finding.metric, finding.span.first)).collect();
+        assert_eq!(told, BTreeSet::from([("orders".to_owned(), days[open].day)]));
+    }
+
+    #[test]
+    fn refunds_that_are_rare_are_told_of_when_they_are_large() {
+        let mut days = shop();
+        days[..180].iter_mut().step_by(10).for_each(|day| day.refunds = Decimal::from(20));
+        days[189].refunds = Decimal::from(3_000);
+        let (shop, events) = judged(&days, BTreeSet::new());
+        let findings = shop.findings(&events, &[]);
+        let stories = shop.stories(&findings, &Parts::new(&[]), Vec::new());
+        let told: Vec<(String, Date)> = stories.iter().map(|story| (story.key(), story.peak)).collect();
+        assert_eq!(told, [("refunds:up".to_owned(), days[189].day)], "{stories:#?}");
+        let money = stories[0].money.unwrap();
+        assert!((money.expected + 2_998.0).abs() < 5.0, "{money:?}");
+    }
+
+    #[test]
+    fn a_product_that_is_sold_out_is_told_of_however_many_others_sell_more() {
+        let days = shop();
+        let mut parts: Vec<PartTotals> = Vec::new();
+        for (at, day) in days.iter().enumerate() {
+            for number in 0..30 {
+                parts.push(part(day, Dimension::Product, &format!("P{number:02}"), 2));
+            }
+            if at < 180 {
+                parts.push(part(day, Dimension::Product, "SMALL", 1));
+            }
+        }
+        let (shop, _) = judged(&days, BTreeSet::new());
+        let span = DayRange { first: days[180].day, last: days[189].day };
+        let stock_out = StockOut { sku: "SMALL".to_owned(), span, is_on_order: false };
+        let stories = shop.stories(&[], &Parts::new(&parts), vec![stock_out]);
+        assert_eq!(stories.iter().map(Story::key).collect::<Vec<_>>(), ["stock_out:SMALL"]);
     }
 
     /// A part's `orders` of two units at ten each.

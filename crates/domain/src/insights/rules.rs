@@ -35,7 +35,11 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     let record = news::record(days);
     let mut drafts: Vec<Draft> = stored.stories.iter().map(|fact| stories::draft(fact, record)).collect();
     drafts.extend(news::digest(facts, record));
-    let is_told = |record: &Record| told(&stored.stories).any(|story| stories::is_of(story, *record));
+    // One of a story that is over was told with it.
+    let is_told = |record: &Record| {
+        let mut stories = stored.stories.iter().map(|fact| &fact.story).filter(|story| story.is_worth_telling());
+        stories.any(|story| stories::is_of(story, *record))
+    };
     drafts.extend(record.filter(|record| !is_told(record)).map(Record::draft));
     if let Some((before, last)) = periods(days) {
         let of_period =
@@ -123,9 +127,11 @@ fn profit(before: &Sums, last: &Sums, returned: Decimal) -> Option<Draft> {
     let costs = |sums: &Sums| sums.components.net_revenue() - sums.components.final_profit();
     let (kind, fingerprint, severity) = match () {
         () if is < Decimal::ZERO => (Kind::Loss, "profit:loss", Severity::High),
-        () if was <= Decimal::ZERO => (Kind::ProfitRose, "profit:rise", Severity::Low),
+        () if was <= Decimal::ZERO && is > was => (Kind::ProfitRose, "profit:rise", Severity::Low),
         () if is < was * (Decimal::ONE - NOTABLE_CHANGE) => (Kind::ProfitFell, "profit:fall", Severity::Medium),
-        () if is >= was * (Decimal::ONE + NOTABLE_CHANGE) => (Kind::ProfitRose, "profit:rise", Severity::Low),
+        () if is > was && is >= was * (Decimal::ONE + NOTABLE_CHANGE) => {
+            (Kind::ProfitRose, "profit:rise", Severity::Low)
+        }
         () => return None,
     };
     let stake = if kind == Kind::Loss { -is } else { (was - is).abs() };
@@ -148,7 +154,7 @@ fn profit(before: &Sums, last: &Sums, returned: Decimal) -> Option<Draft> {
 
 fn return_on_ads(before: &Sums, last: &Sums) -> Option<Draft> {
     let (was, is) = (Metric::Roas.of(before)?, Metric::Roas.of(last)?);
-    if is > was * (Decimal::ONE - NOTABLE_CHANGE) {
+    if was.is_zero() || is > was * (Decimal::ONE - NOTABLE_CHANGE) {
         return None;
     }
     let told = Told::new(Kind::AdsReturnLess)

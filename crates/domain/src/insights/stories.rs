@@ -55,14 +55,16 @@ fn told(story: &Story, record: Option<Record>) -> Told {
         Gauge::Orders | Gauge::Visitors => Value::Count(amount(value)),
         _ => Value::Money(amount(value)),
     };
+    // Only profit can be expected below zero.
+    let possible = |value: f64| if *gauge == Gauge::Profit { value } else { value.max(0.0) };
     let direction = if observed < expected { Direction::Down } else { Direction::Up };
     let told = Told::new(Kind::Story)
         .with("what", code(what(story)))
         .with("direction", Value::Moved(direction))
         .with("day", Value::Date(story.peak))
         .with("observed", figure(observed))
-        .with("expected", figure(expected.max(0.0)))
-        .with("low", figure(low.max(0.0)))
+        .with("expected", figure(possible(expected)))
+        .with("low", figure(possible(low)))
         .with("high", figure(high))
         .with("back", code(back(story)))
         .with("record", code(record.map_or("none", Record::reach)))

@@ -25,8 +25,8 @@ const NEIGHBOUR_DAYS: i64 = 3;
 const ONSET_DAYS: i64 = 7;
 /// Days of an event that are looked at: after these a new level is what is expected.
 pub(super) const LONGEST_DAYS: i64 = 35;
-/// Days in a row that are as expected when an event is over.
-const BACK_DAYS: usize = 2;
+/// Days in a row that are as expected when an event is over: after as many an alarm is another anomaly.
+const BACK_DAYS: usize = 3;
 
 /// Part of what is usual that is sold at most of a product that has no stock.
 const STILL_SOLD: f64 = 0.2;
@@ -130,7 +130,9 @@ pub(super) fn later(day: Date, days: i64) -> Date {
 /// The stories of anomalies near each other: one for each subject and direction.
 fn of_episode(episode: &[&Finding], until: Date, evidence: &impl Evidence) -> Vec<Story> {
     let Some(first) = episode.iter().map(|finding| finding.span.first).min() else { return Vec::new() };
-    let last = episode.iter().map(|finding| finding.day.max(later(first, LONGEST_DAYS))).max().unwrap_or(first);
+    // Each is looked at until it is what is expected, also one that began late.
+    let until_usual = |finding: &&Finding| finding.span.last.max(later(finding.span.first, LONGEST_DAYS));
+    let last = episode.iter().map(until_usual).max().unwrap_or(first);
     let known = evidence.of(DayRange { first, last: until.min(last) });
     let mut groups: BTreeMap<(Subject, bool), Vec<&Finding>> = BTreeMap::new();
     for finding in episode {
@@ -324,11 +326,15 @@ fn tell_stock_out(stories: &mut Vec<Story>, stock_out: &StockOut, until: Date, e
             && story.span.first >= near.first
             && story.span.first <= near.last
     };
-    if !is_missed(sku, *span, &known) {
+    // On the day that it sold out it may have sold well.
+    let is_sold_out = |day| is_missed(sku, DayRange { first: day, last: day }, &known);
+    let first = if is_sold_out(span.first) { span.first } else { later(span.first, 1) };
+    let span = DayRange { first, last: span.last };
+    if first > span.last || !is_missed(sku, span, &known) {
         return;
     }
     let loss = |day: &DayEvidence| day.part(Dimension::Product, sku, Gauge::GrossRevenue).map(super::Band::deviation);
-    let Some(peak) = within(&known, *span).filter(|day| loss(day).is_some_and(|loss| loss < 0.0)).min_by(|a, b| {
+    let Some(peak) = within(&known, span).filter(|day| loss(day).is_some_and(|loss| loss < 0.0)).min_by(|a, b| {
         let of = |day| loss(day).unwrap_or(0.0);
         of(a).total_cmp(&of(b))
     }) else {
@@ -337,7 +343,7 @@ fn tell_stock_out(stories: &mut Vec<Story>, stock_out: &StockOut, until: Date, e
     let lever = Lever { kind: LeverKind::StockOut, part: Some(sku.clone()), share: 1.0, confidence: 0.95 };
     let event =
         Known { subject: Subject::Sales, is_up: false, severity: Severity::High, lever: Some(lever), peak, until };
-    let mut told = Story { is_on_order: *is_on_order, ..tell(event, *span, Vec::new(), &known) };
+    let mut told = Story { is_on_order: *is_on_order, ..tell(event, span, Vec::new(), &known) };
     // What the stock tells is over when there is stock again.
     let back = later(span.last, 1);
     told.phase = if back <= until { Phase::Over { since: back } } else { Phase::Open };

@@ -120,9 +120,9 @@ fn an_outage_that_moved_six_metrics_is_one_story_of_its_platform() {
 }
 
 #[rstest]
-#[case::the_day_after(1, Phase::Open)]
-#[case::two_days_after(2, Phase::Over { since: later(1) })]
-fn a_story_is_over_when_two_days_were_as_expected(#[case] known_days: i64, #[case] phase: Phase) {
+#[case::two_days_after(2, Phase::Open)]
+#[case::three_days_after(3, Phase::Over { since: later(1) })]
+fn a_story_is_over_when_three_days_were_as_expected(#[case] known_days: i64, #[case] phase: Phase) {
     let findings = [finding(Metric::Orders, DAY, DAY, Direction::Down)];
     let stories = group(&findings, &Certainties::default(), later(known_days), &evidence(vec![outage(DAY)]));
     assert_eq!(stories[0].phase, phase);
@@ -136,8 +136,8 @@ fn a_story_of_a_part_is_not_over_while_others_make_up_for_it() {
     let phase =
         |known_days| group(&findings, &Certainties::default(), later(known_days), &evidence(days.clone()))[0].phase;
     assert_eq!(phase(2), Phase::Open);
-    assert_eq!(phase(3), Phase::Open);
-    assert_eq!(phase(4), Phase::Over { since: later(3) });
+    assert_eq!(phase(4), Phase::Open);
+    assert_eq!(phase(5), Phase::Over { since: later(3) });
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn a_campaign_is_worth_what_it_brings_less_what_it_takes(
         finding(Metric::GrossRevenue, DAY, later(1), Direction::Up),
     ];
     let days = vec![scaled(DAY, sold), scaled(later(1), sold)];
-    let stories = group(&findings, &Certainties::default(), later(3), &evidence(days));
+    let stories = group(&findings, &Certainties::default(), later(4), &evidence(days));
     assert_eq!(stories.len(), 1, "{stories:#?}");
     let story = &stories[0];
     let lever = story.lever.as_ref().unwrap();
@@ -521,6 +521,41 @@ fn a_product_without_stock_is_told_without_an_anomaly_until_there_is_stock_again
     assert_eq!(stories[0].phase, Phase::Over { since: later(3) });
 }
 
+#[test]
+fn what_sold_well_on_the_day_that_it_sold_out_is_told_from_the_next_one_on() {
+    let with = |date, sold| {
+        let mut with = day(date, &[]);
+        with.parts = vec![part(Dimension::Product, "SKU-9", Gauge::GrossRevenue, band(sold, 300.0))];
+        with
+    };
+    let stock_out = |last| StockOut { sku: "SKU-9".into(), span: DayRange { first: DAY, last }, is_on_order: false };
+    let told = |last| {
+        let certain = Certainties { stock_outs: vec![stock_out(last)], untracked: Vec::new() };
+        group(&[], &certain, last, &evidence(vec![with(DAY, 1_500.0), with(later(1), 0.0), with(later(2), 0.0)]))
+    };
+    assert_eq!(told(DAY), []);
+    for (last, lost) in [(later(1), 120.0), (later(2), 240.0)] {
+        let stories = told(last);
+        assert_eq!((stories.len(), stories[0].span), (1, DayRange { first: later(1), last }));
+        assert!((stories[0].money.unwrap().expected + lost).abs() < 1e-9, "{stories:#?}");
+    }
+}
+
+#[test]
+fn an_event_late_in_a_long_episode_is_told_to_its_end() {
+    let refunded = |at: i64| day(later(at), &[(Gauge::Refunds, band(1_050.0, 50.0))]);
+    let findings = [
+        finding(Metric::Orders, DAY, later(31), Direction::Down),
+        Finding { day: later(32), ..finding(Metric::Refunds, later(31), later(45), Direction::Up) },
+    ];
+    let mut days: Vec<DayEvidence> = (0..31).map(|at| outage(later(at))).collect();
+    days.extend((31..=45).map(refunded));
+    let stories = group(&findings, &Certainties::default(), later(60), &evidence(days));
+    let wave = stories.iter().find(|story| story.key() == "refunds:up").unwrap();
+    assert!((wave.money.unwrap().expected + 15_000.0).abs() < 1e-6, "{wave:#?}");
+    assert_eq!(wave.phase, Phase::Over { since: later(46) });
+}
+
 #[rstest]
 #[case::most_of_what_is_missing(400.0, 1)]
 #[case::less_than_half_of_it(200.0, 2)]
@@ -559,7 +594,7 @@ fn a_gap_in_the_visits_is_one_story_with_the_conversion_that_it_threw_off() {
     let certain = Certainties { stock_outs: Vec::new(), untracked: vec![DayRange { first: later(1), last: later(2) }] };
     let days = || evidence(vec![dark(DAY, 400.0), dark(later(1), 0.0), dark(later(2), 0.0)]);
     let findings = [finding(Metric::Conversion, DAY, DAY, Direction::Up)];
-    let stories = group(&findings, &certain, later(4), &days());
+    let stories = group(&findings, &certain, later(5), &days());
     let told: Vec<_> = stories.iter().map(|story| (story.subject, story.span, story.members.len())).collect();
     assert_eq!(told, [(Subject::Tracking, DayRange { first: DAY, last: later(2) }, 1)]);
     assert_eq!(stories[0].phase, Phase::Over { since: later(3) });

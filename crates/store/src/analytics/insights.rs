@@ -59,8 +59,8 @@ struct InsightRow {
 
 impl InsightRow {
     /// The insight, with its story if that is among `stories`.
-    fn with(self, stories: &mut HashMap<StoryId, StoredStory>) -> Result<Insight, StoreError> {
-        let story = self.story_id.and_then(|id| stories.remove(&StoryId(id)));
+    fn with(self, stories: &HashMap<StoryId, StoredStory>) -> Result<Insight, StoreError> {
+        let story = self.story_id.and_then(|id| stories.get(&StoryId(id))).cloned();
         Ok(Insight { story, ..Insight::try_from(self)? })
     }
 }
@@ -143,8 +143,8 @@ impl InsightStore for Store {
                 Ok((freshness, rows, stories::kept(connection, account, &ids).await?))
             })
             .await?;
-        let (freshness, rows, mut stories) = found;
-        let insights = rows.into_iter().map(|row| row.with(&mut stories)).collect::<Result<_, _>>()?;
+        let (freshness, rows, stories) = found;
+        let insights = rows.into_iter().map(|row| row.with(&stories)).collect::<Result<_, _>>()?;
         Ok(Dated { found: Page::cut(insights, page.limit, |insight: &Insight| insight.id.0), freshness })
     }
 
@@ -176,8 +176,8 @@ async fn decide(
     let row: Option<InsightRow> =
         target.select(InsightRow::as_select()).for_update().first(connection).await.optional()?;
     let row = row.ok_or(DecideFailure(DecideError::NotFound))?;
-    let mut stories = stories::kept(connection, account, row.story_id.as_slice()).await?;
-    let found = row.with(&mut stories)?;
+    let stories = stories::kept(connection, account, row.story_id.as_slice()).await?;
+    let found = row.with(&stories)?;
     if !found.status.may_become(to) {
         return Err(DecideFailure(DecideError::Refused(found.status)));
     }

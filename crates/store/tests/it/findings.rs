@@ -201,6 +201,25 @@ async fn a_story_keeps_its_id_while_it_goes_on_and_names_its_anomalies() {
 }
 
 #[tokio::test]
+async fn a_drop_that_turns_out_to_be_a_stock_out_keeps_its_id() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let [first, second] = [date!(2026 - 02 - 26), date!(2026 - 02 - 27)];
+    let of = |stories: Vec<Story>| Detected { stories, ..Detected::default() };
+    keep(&db, account, SCORED, of(vec![drop_story(second, second)])).await;
+    let id: i64 = db.sql.query_one("SELECT id FROM stories", &[]).await.unwrap().get(0);
+    let lever = Lever { kind: LeverKind::StockOut, part: Some("MUG".into()), share: 1.0, confidence: 0.95 };
+    let stock_out = Story { lever: Some(lever), ..drop_story(first, second) };
+    // As long as the drop is told beside it, each is a story of its own.
+    keep(&db, account, SCORED, of(vec![stock_out.clone(), drop_story(second, second)])).await;
+    assert_eq!(shop::rows(&db.sql, account, "key", "stories").await, ["(sales:down)", "(stock_out:MUG)"]);
+    keep(&db, account, SCORED, of(vec![drop_story(second, second)])).await;
+    keep(&db, account, SCORED, of(vec![stock_out])).await;
+    let kept = shop::rows(&db.sql, account, "id, key, first_day", "stories").await;
+    assert_eq!(kept, [format!("({id},stock_out:MUG,2026-02-26)")]);
+}
+
+#[tokio::test]
 async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_facts() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
@@ -250,6 +269,12 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
     let id = list(resolved).await[0].id;
     let opened = InsightStore::decide(&*db.store, account, id, insights::Status::Open, None, NOW).await.unwrap();
     assert_eq!((opened.is_told, list(open).await.len()), (false, 7));
+    // What the job ends afterwards was ended by no person, and comes back with the next run that finds it.
+    generate(others().collect()).await;
+    assert!(list(insights::Filter { all: true, ..open }).await.iter().all(|insight| insight.id != id));
+    generate(over("it fell again")).await;
+    let decided = "SELECT count(*) FROM insights WHERE decided_at IS NOT NULL";
+    assert_eq!(db.sql.query_one(decided, &[]).await.unwrap().get::<_, i64>(0), 0);
 }
 
 #[tokio::test]

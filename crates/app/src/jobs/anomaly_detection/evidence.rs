@@ -15,7 +15,8 @@ use time::{Date, Duration};
 
 use super::Shop;
 
-/// Parts of a dimension that are looked at, the largest of the history or of one of the days.
+/// Parts of a dimension that are looked at: so many of the largest of the history, and of the largest of one of the days. What
+/// was large before stays among them, however long an event lasts.
 const LARGEST_PARTS: usize = 12;
 /// Days that the usual contribution is taken from.
 const CONTRIBUTION_DAYS: i64 = 28;
@@ -43,11 +44,13 @@ impl Shop {
         let untracked =
             stories::untracked(&self.days).into_iter().filter(|gap| gap.last >= self.scored.first).collect();
         let certain = Certainties { stock_outs, untracked };
-        stories::group(findings, &certain, until, &|range| self.evidence(range, parts))
+        let sold_out: BTreeSet<String> = certain.stock_outs.iter().map(|stock_out| stock_out.sku.clone()).collect();
+        stories::group(findings, &certain, until, &|range| self.evidence(range, parts, &sold_out))
     }
 
-    /// The days of a range beside what the days before it led to expect.
-    fn evidence(&self, range: DayRange, parts: &Parts<'_>) -> Vec<DayEvidence> {
+    /// The days of a range beside what the days before it led to expect. Products that are `sold_out` are looked at however
+    /// small they are.
+    fn evidence(&self, range: DayRange, parts: &Parts<'_>, sold_out: &BTreeSet<String>) -> Vec<DayEvidence> {
         let start = range.first.saturating_sub(Duration::days(HISTORY_DAYS as i64));
         let days: Vec<&DayTotals> = self.days.iter().filter(|day| (start..=range.last).contains(&day.day)).collect();
         let contribution = contribution(&days, range.first);
@@ -68,7 +71,9 @@ impl Shop {
             if gauge == Gauge::Visitors {
                 values.iter_mut().take(begins).for_each(|value| *value = None);
             }
-            for (day, band) in self.bands(&days, &values, range.first, false) {
+            // Most days of a small shop have no refund and no expense.
+            let is_sparse = matches!(gauge, Gauge::Refunds | Gauge::RefundCost | Gauge::AdSpend | Gauge::ExtraExpenses);
+            for (day, band) in self.bands(&days, &values, range.first, is_sparse) {
                 known.entry(day).and_modify(|known| _ = known.whole.insert(gauge, band));
             }
         }
@@ -78,7 +83,7 @@ impl Shop {
                 Dimension::Product => &[Gauge::GrossRevenue, Gauge::PricePerUnit, Gauge::Refunds],
                 _ => &[Gauge::GrossRevenue, Gauge::Orders],
             };
-            for (value, of_part) in largest(parts, dimension, &days, range.first) {
+            for (value, of_part) in largest(parts, dimension, &days, range.first, sold_out) {
                 for gauge in gauges.iter().copied() {
                     let values: Vec<Option<f64>> = days
                         .iter()
@@ -132,31 +137,49 @@ fn contribution(days: &[&DayTotals], first: Date) -> Option<f64> {
     contribution_share(days.iter().copied().filter(|day| day.day >= start && day.day < first))
 }
 
-/// The parts of a dimension that are largest on the days before `first` or on one from there on; none where there is only one.
+/// The parts of a dimension that are largest on the days before `first`, those largest on one from there on, and the products
+/// that are sold out; none where there is only one.
 fn largest<'a, 'b>(
     parts: &'b Parts<'a>,
     dimension: Dimension,
     days: &[&DayTotals],
     first: Date,
+    sold_out: &BTreeSet<String>,
 ) -> Vec<(&'a str, &'b Days<'a>)> {
     let Some((start, last)) = days.first().zip(days.last()).map(|(start, last)| (start.day, last.day)) else {
         return Vec::new();
     };
-    let history = Decimal::from((first - start).whole_days().max(1));
     let of_dimension = parts.0.iter().filter(|((of, _), _)| *of == dimension);
-    let mut sized: Vec<(Decimal, &str, &Days<'a>)> = of_dimension
+    let sized: Vec<Sized<'a, 'b>> = of_dimension
         .map(|((_, value), of_part)| {
             let size = |part: &PartTotals| part.gross_revenue + part.refunds + part.ad_spend;
             let before: Decimal = of_part.range(start..first).map(|(_, part)| size(part)).sum();
             let since = of_part.range(first..=last).map(|(_, part)| size(part)).max().unwrap_or_default();
-            ((before / history).max(since), *value, of_part)
+            Sized { value, of_part, before, since }
         })
-        .filter(|(size, _, _)| *size > Decimal::ZERO)
+        .filter(|part| part.before.max(part.since) > Decimal::ZERO)
         .collect();
-    sized.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-    let names: BTreeSet<&str> = sized.iter().map(|(_, value, _)| *value).collect();
-    if names.len() < 2 {
+    if sized.len() < 2 {
         return Vec::new();
     }
-    sized.into_iter().take(LARGEST_PARTS).map(|(_, value, of_part)| (value, of_part)).collect()
+    let top = |size: fn(&Sized<'a, 'b>) -> Decimal| {
+        let mut ranked: Vec<&Sized<'a, 'b>> = sized.iter().filter(|part| size(part) > Decimal::ZERO).collect();
+        ranked.sort_by(|a, b| size(b).cmp(&size(a)).then(a.value.cmp(b.value)));
+        ranked.into_iter().take(LARGEST_PARTS).map(|part| part.value).collect::<Vec<_>>()
+    };
+    let mut chosen: BTreeSet<&str> = top(|part| part.before).into_iter().chain(top(|part| part.since)).collect();
+    if dimension == Dimension::Product {
+        chosen.extend(sold_out.iter().map(String::as_str));
+    }
+    sized.iter().filter(|part| chosen.contains(part.value)).map(|part| (part.value, part.of_part)).collect()
+}
+
+/// A part and how large it is.
+struct Sized<'a, 'b> {
+    value: &'a str,
+    of_part: &'b Days<'a>,
+    /// Over all days before the event.
+    before: Decimal,
+    /// On the largest day since.
+    since: Decimal,
 }

@@ -195,8 +195,11 @@ fn a_record_day_is_a_part_of_the_story_of_its_day() {
         usual_day: 60.0,
         ..story(Some(LeverKind::Conversion), None)
     };
-    shop.stored = of_stories([story]).stored;
-    assert!(!fingerprints(&shop).contains(&"record:day".to_owned()));
+    let over = Story { phase: Phase::Over { since: date!(2026 - 02 - 28) }, ..story.clone() };
+    for story in [over, story] {
+        shop.stored = of_stories([story]).stored;
+        assert!(!fingerprints(&shop).contains(&"record:day".to_owned()));
+    }
     let bodies: Vec<String> = told(&shop).into_iter().map(|told| told.body).collect();
     assert!(bodies.iter().any(|body| body.contains("It was the best day so far.")), "{bodies:?}");
 }
@@ -392,6 +395,27 @@ fn dearer_ads_are_told_by_their_return_and_by_customer() {
     let dear = Facts { days: days(|day| day.ad_spend = dec!(20)), ..facts(Stored::default()) };
     // Profit falls from 50 to 40 a day, by a fifth and not by more.
     assert_eq!(fingerprints(&dear), ["ads:roas", "ads:cac"]);
+}
+
+#[test]
+fn nothing_after_nothing_is_no_news() {
+    let of = |spent: Decimal| {
+        let first = date!(2026 - 01 - 01);
+        let day = |at| DayTotals { ad_spend: spent, visitors: 9, ..DayTotals::quiet(first + Duration::days(at)) };
+        fingerprints(&Facts { days: (0..60).map(day).collect(), ..facts(Stored::default()) })
+    };
+    assert_eq!(of(Decimal::ZERO), [""; 0]);
+    // Ads that bring nothing, as before: a loss, and no return that fell.
+    assert_eq!(of(dec!(10)), ["profit:loss"]);
+}
+
+#[test]
+fn a_profit_that_was_to_be_a_loss_is_told_as_one() {
+    let band = Band { observed: -700.0, expected: -200.0, low: -400.0, high: -50.0 };
+    let story = Story { seen: Seen { gauge: Gauge::Profit, part: None, band }, ..outage() };
+    let told = draft(&of_stories([story])).remove(0).told;
+    let figures = ["observed", "expected", "low"].map(|name| told.figure(name).cloned());
+    assert_eq!(figures, [dec!(-700), dec!(-200), dec!(-400)].map(|amount| Some(Value::Money(amount))));
 }
 
 #[test]
@@ -670,8 +694,8 @@ fn catalogue() -> String {
         };
         let said = [Locale::ENGLISH, locale("es-MX"), locale("pt-BR")].map(|locale| {
             let texts = Texts::of(locale).as_of(date!(2026 - 03 - 01));
-            let Wording { title, body, .. } = told.wording(&texts, usd());
-            format!("**{title}.** {body}")
+            let Wording { title, body, suggested_action, impact_estimate } = told.wording(&texts, usd());
+            format!("**{title}.** {body} *{suggested_action}* ({impact_estimate})")
         });
         rows.push_str(&format!("| `{}{what}` | {} |\n", told.kind, said.join(" | ")));
     }

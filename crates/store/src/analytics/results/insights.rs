@@ -74,7 +74,7 @@ statement!(
         fingerprints: Vec<String> => Array<Text>,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
-    UPDATE insights SET status = 'resolved', resolved_at = $3
+    UPDATE insights SET status = 'resolved', resolved_at = $3, decided_at = NULL
     WHERE account_id = $1 AND status = 'open' AND fingerprint <> ALL ($2)"
 );
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use diesel::{
     QueryResult,
     result::Error,
-    sql_types::{Array, BigInt, Bool, Date as SqlDate, Jsonb, Text},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Jsonb, Nullable, Text},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -26,18 +26,24 @@ use crate::database::{
 };
 
 statement!(
-    /// A story that is known from an earlier or a later day on than before stays the same row.
+    /// A story that is known from an earlier or a later day on than before stays the same row, and so does one of which more is
+    /// known, unless what it was told as is still told.
     Move<'a>(
         account: i64 => BigInt,
         keys: &'a [String] => Array<Text>,
         firsts: &'a [Date] => Array<SqlDate>,
         lasts: &'a [Date] => Array<SqlDate>,
+        earlier: &'a [Option<String>] => Array<Nullable<Text>>,
     ) -> () = "
-    WITH v AS (SELECT * FROM unnest($2, $3, $4) AS v(key, first_day, last_day))
-    UPDATE stories s SET first_day = v.first_day FROM v
-    WHERE s.account_id = $1 AND s.id = (
+    WITH v AS (SELECT * FROM unnest($2, $3, $4, $5) AS v(key, first_day, last_day, earlier))
+    UPDATE stories s SET key = v.key, first_day = v.first_day FROM v
+    WHERE s.account_id = $1 AND s.id = coalesce((
             SELECT min(o.id) FROM stories o
-            WHERE o.account_id = $1 AND o.key = v.key AND o.first_day <= v.last_day AND o.last_day >= v.first_day)
+            WHERE o.account_id = $1 AND o.key = v.key AND o.first_day <= v.last_day AND o.last_day >= v.first_day), (
+            SELECT min(o.id) FROM stories o
+            WHERE o.account_id = $1 AND o.key = v.earlier AND o.first_day <= v.last_day AND o.last_day >= v.first_day
+                AND NOT EXISTS (SELECT FROM v still
+                    WHERE still.key = o.key AND still.first_day <= o.last_day AND still.last_day >= o.first_day)))
         AND NOT EXISTS (
             SELECT FROM stories o WHERE o.account_id = $1 AND o.key = v.key AND o.first_day = v.first_day)"
 );
@@ -113,7 +119,9 @@ pub(super) async fn replace(
     let lasts: Vec<Date> = stories.iter().map(|story| story.span.last).collect();
     let facts = stories.iter().map(serde_json::to_value).collect::<Result<Vec<Value>, _>>();
     let facts = facts.map_err(|error| Error::SerializationError(error.into()))?;
-    let moved = Move { account, keys: &keys, firsts: &firsts, lasts: &lasts }.execute(connection).await?;
+    let earlier: Vec<Option<String>> = stories.iter().map(Story::earlier_key).collect();
+    let moved = Move { account, keys: &keys, firsts: &firsts, lasts: &lasts, earlier: &earlier };
+    let moved = moved.execute(connection).await?;
     let DayRange { first: scored_first, last: scored_last } = scored;
     let others = RemoveOthers { account, keys: &keys, firsts: &firsts, scored_first, scored_last };
     let removed = others.execute(connection).await?;
