@@ -117,7 +117,8 @@ pub(super) fn digest(facts: &Facts, record: Option<Record>) -> Option<Draft> {
 const FIGURES: [Metric; 5] =
     [Metric::NetRevenue, Metric::Orders, Metric::Profit, Metric::AdSpend, Metric::NewCustomers];
 
+/// What happened in the week, or went on in it.
 fn is_of_week(fact: &StoryFact, monday: Date, sunday: Date) -> bool {
     let StoryFact { story, .. } = fact;
-    story.is_worth_telling() && (monday..=sunday).contains(&story.peak)
+    story.is_worth_telling() && story.span.first <= sunday && story.span.last >= monday
 }

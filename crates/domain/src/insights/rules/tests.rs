@@ -316,7 +316,9 @@ fn a_best_day_is_the_best_of_the_days_that_are_looked_at() {
 #[test]
 fn a_week_is_told_by_five_figures_its_stories_and_one_thing_to_do() {
     // The last day is a Friday: the week is the one before.
-    let mut facts = of_stories([Story { peak: date!(2026 - 02 - 20), ..outage() }]);
+    let of_days = |first, last| Story { span: DayRange { first, last }, peak: first, ..outage() };
+    let friday = date!(2026 - 02 - 20);
+    let mut facts = of_stories([of_days(friday, friday)]);
     facts.days = record(dec!(100)).days;
     let digest = &draft(&facts)[0];
     assert_eq!((digest.fingerprint.as_str(), digest.comes_first), ("digest:2026-02-16", true));
@@ -328,6 +330,15 @@ fn a_week_is_told_by_five_figures_its_stories_and_one_thing_to_do() {
          (0.00 USD). New customers: 0 (0). What stood out: Shopify sold far less than normal on Friday 20 February."
     );
     assert_eq!(suggested_action, "Place a test order on Shopify, and check its checkout and payments.");
+    // What began before and goes on is of the week as well; what was over before, or began after it, is not.
+    for (first, last, is_told) in [
+        (date!(2026 - 02 - 12), date!(2026 - 02 - 16), true),
+        (date!(2026 - 02 - 12), date!(2026 - 02 - 15), false),
+        (date!(2026 - 02 - 23), date!(2026 - 02 - 24), false),
+    ] {
+        facts.stored = of_stories([of_days(first, last)]).stored;
+        assert_eq!(told(&facts)[0].body.contains("What stood out"), is_told, "{first} to {last}");
+    }
 }
 
 #[test]
