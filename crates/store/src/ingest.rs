@@ -1,6 +1,6 @@
 //! What comes in: records of a shop by import, events by tracking.
 
-mod imports;
+pub(crate) mod imports;
 pub(crate) mod tracking;
 mod uploads;
 

@@ -15,6 +15,7 @@ use crate::{
     Store,
     accounts::AccountRow,
     database::{error::Failure, query::RunQueryDsl, statement::Scalar},
+    ingest::imports,
     schema::{
         accounts, ad_accounts, ad_days, ad_entities, ad_spend, anomalies, campaign_creatives, creatives, customer_days,
         customer_totals, customers, daily_breakdowns, daily_metrics, events, expenses, insights, inventory_items,
@@ -55,12 +56,6 @@ statement!(
     /// Waits for a roll-up of the account, and keeps others from beginning: the sums of all days are of one state.
     LockSums(account: i64 => BigInt) -> Scalar<Bool> =
         "SELECT pg_advisory_xact_lock(726300, hashint8($1)) IS NULL"
-);
-
-statement!(
-    /// Waits for an import of the account, and keeps others from beginning: an order is copied with its customer.
-    LockImports(account: i64 => BigInt) -> Scalar<Bool> =
-        "SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1)) IS NULL"
 );
 
 statement!(
@@ -141,8 +136,9 @@ impl AsOfStore for Store {
     ) -> Result<Option<Account>, StoreError> {
         let copy = self
             .job_transaction(async |connection| {
+                // An order is copied with its customer. An import can take long: meanwhile days are still summed up.
+                imports::lock(connection, account).await?;
                 let _: bool = LockSums { account: account.0 }.get_result(connection).await?;
-                let _: bool = LockImports { account: account.0 }.get_result(connection).await?;
                 let copy: Option<i64> =
                     InsertCopy { account: account.0, as_of }.get_result(connection).await.optional()?;
                 let Some(copy) = copy else { return Ok(None) };

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -27,6 +27,7 @@ use crate::{
         query::RunQueryDsl,
         statement::Scalar,
     },
+    ingest::imports,
     people::audit,
     schema::{
         accounts, conversations, customer_days, customer_handles, customer_totals, customers, integrations, orders,
@@ -106,12 +107,6 @@ impl TryFrom<OpenRow> for LoggedRequest {
         })
     }
 }
-
-statement!(
-    /// Waits for an import of the account, and keeps others from beginning.
-    LockImports(account: i64 => BigInt) -> Scalar<Bool> =
-        "SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1)) IS NULL"
-);
 
 statement!(
     /// Customers of a platform: one, or all.
@@ -217,7 +212,7 @@ impl PrivacyStore for Store {
     ) -> Result<Redacted, StoreError> {
         let redacted = self
             .transact::<_, Failure>(async |connection| {
-                let _: bool = LockImports { account: account.0 }.get_result(connection).await?;
+                imports::lock(connection, account).await?;
                 audit::add(connection, &note, now).await?;
                 Ok(forget(connection, account, source.as_str(), Some(customer), &[]).await?)
             })
@@ -312,7 +307,7 @@ async fn redact(
     id: PrivacyRequestId,
     now: OffsetDateTime,
 ) -> Result<Option<Redacted>, Failure> {
-    let _: bool = LockImports { account: account.0 }.get_result(connection).await?;
+    imports::lock(connection, account).await?;
     let request = privacy_requests::table.find((account.0, id.0));
     let row: Option<RequestRow> =
         request.for_no_key_update().select(RequestRow::as_select()).first(connection).await.optional()?;

@@ -158,11 +158,10 @@ async fn respell(transaction: &Transaction<'_>, scope: &Scope) -> Result<(), tok
     for row in transaction.query(SPELLED, &[&scope.account]).await? {
         let (platform, is_known): (String, bool) = (row.try_get("platform")?, row.try_get("is_known")?);
         let name = names.entry(AdPlatform::spelling(&platform)).or_insert_with(|| platform.clone());
-        if !is_known && *name != platform && !known.contains(&platform) {
-            transaction.execute(SPELL, &[&platform, &*name]).await?;
-        }
         if is_known {
             known.insert(platform);
+        } else if *name != platform && !known.contains(&platform) {
+            transaction.execute(SPELL, &[&platform, &*name]).await?;
         }
     }
     transaction.execute(RESPELL, &[]).await?;

@@ -17,7 +17,13 @@ mod staging;
 mod stock;
 
 use async_trait::async_trait;
+use diesel::{
+    QueryResult,
+    sql_types::{BigInt, Bool},
+};
+use diesel_async::AsyncPgConnection;
 use domain::{
+    AccountId,
     accounts::Platform,
     imports::{
         AdSource, AdSpendRow, AdSpendSummary, ExpenseRow, FileDocument, FileSummary, ImportError, ImportStore,
@@ -25,8 +31,21 @@ use domain::{
     },
 };
 
-use crate::Connect;
+use crate::{
+    Connect,
+    database::{query::RunQueryDsl, statement::Scalar},
+};
 use pace::Pace;
+
+statement!(
+    Lock(account: i64 => BigInt) -> Scalar<Bool> =
+        "SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1)) IS NULL"
+);
+
+/// Waits for an import of the account, and keeps others from beginning until the transaction ends.
+pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<()> {
+    Lock { account: account.0 }.get_result(connection).await.map(|_: bool| ())
+}
 
 /// Takes data in bulk. Every import has a connection of its own, beside the pool of the requests.
 ///
