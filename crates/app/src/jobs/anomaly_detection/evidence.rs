@@ -15,8 +15,8 @@ use time::{Date, Duration};
 
 use super::Shop;
 
-/// Parts of a dimension that are looked at: so many of the largest of the history, and of the largest of one of the days. What
-/// was large before stays among them, however long an event lasts.
+/// Parts of a dimension that are looked at: the largest of the history, and as many of the largest of one of the days. What was
+/// large before stays among them, however long an event lasts.
 const LARGEST_PARTS: usize = 12;
 /// Days that the usual contribution is taken from.
 const CONTRIBUTION_DAYS: i64 = 28;
@@ -44,13 +44,12 @@ impl Shop {
         let untracked =
             stories::untracked(&self.days).into_iter().filter(|gap| gap.last >= self.scored.first).collect();
         let certain = Certainties { stock_outs, untracked };
-        let sold_out: BTreeSet<String> = certain.stock_outs.iter().map(|stock_out| stock_out.sku.clone()).collect();
-        stories::group(findings, &certain, until, &|range| self.evidence(range, parts, &sold_out))
+        stories::group(findings, &certain, until, &|range| self.evidence(range, parts, &certain.stock_outs))
     }
 
-    /// The days of a range beside what the days before it led to expect. Products that are `sold_out` are looked at however
-    /// small they are.
-    fn evidence(&self, range: DayRange, parts: &Parts<'_>, sold_out: &BTreeSet<String>) -> Vec<DayEvidence> {
+    /// The days of a range beside what the days before it led to expect. Products of `stock_outs` are looked at however small
+    /// they are.
+    fn evidence(&self, range: DayRange, parts: &Parts<'_>, stock_outs: &[StockOut]) -> Vec<DayEvidence> {
         let start = range.first.saturating_sub(Duration::days(HISTORY_DAYS as i64));
         let days: Vec<&DayTotals> = self.days.iter().filter(|day| (start..=range.last).contains(&day.day)).collect();
         let contribution = contribution(&days, range.first);
@@ -71,9 +70,7 @@ impl Shop {
             if gauge == Gauge::Visitors {
                 values.iter_mut().take(begins).for_each(|value| *value = None);
             }
-            // Most days of a small shop have no refund and no expense.
-            let is_sparse = matches!(gauge, Gauge::Refunds | Gauge::RefundCost | Gauge::AdSpend | Gauge::ExtraExpenses);
-            for (day, band) in self.bands(&days, &values, range.first, is_sparse) {
+            for (day, band) in self.bands(&days, &values, range.first, gauge) {
                 known.entry(day).and_modify(|known| _ = known.whole.insert(gauge, band));
             }
         }
@@ -83,15 +80,13 @@ impl Shop {
                 Dimension::Product => &[Gauge::GrossRevenue, Gauge::PricePerUnit, Gauge::Refunds],
                 _ => &[Gauge::GrossRevenue, Gauge::Orders],
             };
-            for (value, of_part) in largest(parts, dimension, &days, range.first, sold_out) {
+            for (value, of_part) in largest(parts, dimension, &days, range.first, stock_outs) {
                 for gauge in gauges.iter().copied() {
                     let values: Vec<Option<f64>> = days
                         .iter()
                         .map(|day| of_part.get(&day.day).map_or(gauge.of_nothing(), |part| gauge.of_part(part)))
                         .collect();
-                    // What is refunded of a product, or paid for a new campaign, is most often nothing.
-                    let is_sparse = matches!(gauge, Gauge::Refunds | Gauge::AdSpend);
-                    for (day, band) in self.bands(&days, &values, range.first, is_sparse) {
+                    for (day, band) in self.bands(&days, &values, range.first, gauge) {
                         let part = PartBand { dimension, value: value.to_owned(), gauge, band };
                         known.entry(day).and_modify(|known| known.parts.push(part));
                     }
@@ -101,13 +96,15 @@ impl Shop {
         known.into_values().collect()
     }
 
-    /// The values from `first` on beside what those before it led to expect.
-    fn bands(&self, days: &[&DayTotals], values: &[Option<f64>], first: Date, is_sparse: bool) -> Vec<(Date, Band)> {
+    /// The values of a gauge from `first` on beside what those before it led to expect.
+    fn bands(&self, days: &[&DayTotals], values: &[Option<f64>], first: Date, gauge: Gauge) -> Vec<(Date, Band)> {
         let Some(start) = days.first().map(|day| day.day) else { return Vec::new() };
         let before = days.iter().take_while(|day| day.day < first).count();
         let history = DailySeries { first: start, values: values.get(..before).unwrap_or_default() };
         let later = days.iter().zip(values).skip(before);
         let Ok(baseline) = Baseline::fit(history, &self.left_out(Metric::GrossRevenue)) else {
+            // A small shop has no refund and no expense on most days, and pays nothing for a new campaign before its first.
+            let is_sparse = matches!(gauge, Gauge::Refunds | Gauge::RefundCost | Gauge::AdSpend | Gauge::ExtraExpenses);
             return if is_sparse { sparse(history.values, later) } else { Vec::new() };
         };
         later
@@ -138,44 +135,44 @@ fn contribution(days: &[&DayTotals], first: Date) -> Option<f64> {
 }
 
 /// The parts of a dimension that are largest on the days before `first`, those largest on one from there on, and the products
-/// that are sold out; none where there is only one.
+/// that are out of stock; none where there is only one.
 fn largest<'a, 'b>(
     parts: &'b Parts<'a>,
     dimension: Dimension,
     days: &[&DayTotals],
     first: Date,
-    sold_out: &BTreeSet<String>,
+    stock_outs: &[StockOut],
 ) -> Vec<(&'a str, &'b Days<'a>)> {
     let Some((start, last)) = days.first().zip(days.last()).map(|(start, last)| (start.day, last.day)) else {
         return Vec::new();
     };
     let of_dimension = parts.0.iter().filter(|((of, _), _)| *of == dimension);
-    let sized: Vec<Sized<'a, 'b>> = of_dimension
+    let sized: Vec<PartSize<'a, 'b>> = of_dimension
         .map(|((_, value), of_part)| {
             let size = |part: &PartTotals| part.gross_revenue + part.refunds + part.ad_spend;
             let before: Decimal = of_part.range(start..first).map(|(_, part)| size(part)).sum();
             let since = of_part.range(first..=last).map(|(_, part)| size(part)).max().unwrap_or_default();
-            Sized { value, of_part, before, since }
+            PartSize { value, of_part, before, since }
         })
         .filter(|part| part.before.max(part.since) > Decimal::ZERO)
         .collect();
     if sized.len() < 2 {
         return Vec::new();
     }
-    let top = |size: fn(&Sized<'a, 'b>) -> Decimal| {
-        let mut ranked: Vec<&Sized<'a, 'b>> = sized.iter().filter(|part| size(part) > Decimal::ZERO).collect();
+    let top = |size: fn(&PartSize<'a, 'b>) -> Decimal| {
+        let mut ranked: Vec<&PartSize<'a, 'b>> = sized.iter().filter(|part| size(part) > Decimal::ZERO).collect();
         ranked.sort_by(|a, b| size(b).cmp(&size(a)).then(a.value.cmp(b.value)));
         ranked.into_iter().take(LARGEST_PARTS).map(|part| part.value).collect::<Vec<_>>()
     };
     let mut chosen: BTreeSet<&str> = top(|part| part.before).into_iter().chain(top(|part| part.since)).collect();
     if dimension == Dimension::Product {
-        chosen.extend(sold_out.iter().map(String::as_str));
+        chosen.extend(stock_outs.iter().map(|stock_out| stock_out.sku.as_str()));
     }
     sized.iter().filter(|part| chosen.contains(part.value)).map(|part| (part.value, part.of_part)).collect()
 }
 
 /// A part and how large it is.
-struct Sized<'a, 'b> {
+struct PartSize<'a, 'b> {
     value: &'a str,
     of_part: &'b Days<'a>,
     /// Over all days before the event.
