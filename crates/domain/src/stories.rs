@@ -129,7 +129,7 @@ impl Story {
     pub fn key(&self) -> String {
         match &self.lever {
             Some(Lever { kind: LeverKind::StockOut, part: Some(sku), .. }) => format!("stock_out:{sku}"),
-            _ => format!("{}:{}", self.subject, self.direction),
+            _ => self.subject.key(self.direction),
         }
     }
 
@@ -144,7 +144,7 @@ impl Story {
             _ => return None,
         };
         // Where no anomaly is a part of it, none was told.
-        (!self.members.is_empty()).then(|| format!("{subject}:{direction}"))
+        (!self.members.is_empty()).then(|| subject.key(direction))
     }
 
     /// Whether an anomaly, or the cause that was inferred of it, is a part of it.

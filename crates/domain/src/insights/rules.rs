@@ -36,10 +36,7 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     let mut drafts: Vec<Draft> = stored.stories.iter().map(|fact| stories::draft(fact, record)).collect();
     drafts.extend(news::digest(facts, record));
     // One of a story that is over was told with it.
-    let is_told = |record: &Record| {
-        let mut stories = stored.stories.iter().map(|fact| &fact.story).filter(|story| story.is_worth_telling());
-        stories.any(|story| stories::is_of(story, *record))
-    };
+    let is_told = |record: &Record| worth_telling(&stored.stories).any(|story| stories::is_of(story, *record));
     drafts.extend(record.filter(|record| !is_told(record)).map(Record::draft));
     if let Some((before, last)) = periods(days) {
         let of_period =
@@ -56,9 +53,14 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     drafts
 }
 
+/// The stories that earn a place, also those that are over.
+fn worth_telling(stories: &[StoryFact]) -> impl Iterator<Item = &Story> {
+    stories.iter().map(|fact| &fact.story).filter(|story| story.is_worth_telling())
+}
+
 /// The stories that earn a place and are not over.
 fn told(stories: &[StoryFact]) -> impl Iterator<Item = &Story> {
-    stories.iter().map(|fact| &fact.story).filter(|story| story.is_worth_telling() && story.phase == Phase::Open)
+    worth_telling(stories).filter(|story| story.phase == Phase::Open)
 }
 
 /// How much of what a period's insight is about one story has to be for the story to be the whole of it.
@@ -127,7 +129,6 @@ fn profit(before: &Sums, last: &Sums, returned: Decimal) -> Option<Draft> {
     let costs = |sums: &Sums| sums.components.net_revenue() - sums.components.final_profit();
     let (kind, fingerprint, severity) = match () {
         () if is < Decimal::ZERO => (Kind::Loss, "profit:loss", Severity::High),
-        () if was <= Decimal::ZERO && is > was => (Kind::ProfitRose, "profit:rise", Severity::Low),
         () if is < was * (Decimal::ONE - NOTABLE_CHANGE) => (Kind::ProfitFell, "profit:fall", Severity::Medium),
         () if is > was && is >= was * (Decimal::ONE + NOTABLE_CHANGE) => {
             (Kind::ProfitRose, "profit:rise", Severity::Low)

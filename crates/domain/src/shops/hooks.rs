@@ -29,7 +29,8 @@ pub enum Topic {
     Other,
 }
 
-/// When what a hook tells of happened, by the platform's clock.
+/// When what a hook tells of happened, by the platform's clock. A type of its own, as hooks that were kept without it are read
+/// as `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct TriggeredAt(#[serde(with = "time::serde::rfc3339")] pub OffsetDateTime);
 
@@ -86,4 +87,24 @@ pub trait HookVerifier: Send + Sync {
     /// # Errors
     /// [`HookRefused`].
     fn verify(&self, headers: &dyn HookHeaders, body: &[u8], now: OffsetDateTime) -> Result<Hook, HookRefused>;
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn a_removal_is_read_as_it_was_kept_also_without_its_time() {
+        let kept = |topic: &Topic| -> Topic {
+            serde_json::to_string(topic).and_then(|text| serde_json::from_str(&text)).unwrap()
+        };
+        let of = Topic::Uninstalled;
+        for topic in [of(None), of(Some(TriggeredAt(datetime!(2026-11-24 05:58:03.5 UTC))))] {
+            assert_eq!(kept(&topic), topic);
+        }
+        // As before times were kept.
+        assert_eq!(serde_json::from_str::<Topic>(r#"{"topic":"uninstalled"}"#).unwrap(), of(None));
+    }
 }

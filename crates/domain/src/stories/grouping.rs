@@ -326,9 +326,9 @@ fn tell_stock_out(stories: &mut Vec<Story>, stock_out: &StockOut, until: Date, e
             && story.span.first >= near.first
             && story.span.first <= near.last
     };
-    // On the day that it sold out it may have sold well.
-    let is_sold_out = |day| is_missed(sku, DayRange { first: day, last: day }, &known);
-    let first = if is_sold_out(span.first) { span.first } else { later(span.first, 1) };
+    // On the day on which it ran out of stock it may have sold well.
+    let is_first_missed = is_missed(sku, DayRange { first: span.first, last: span.first }, &known);
+    let first = if is_first_missed { span.first } else { later(span.first, 1) };
     let span = DayRange { first, last: span.last };
     if first > span.last || !is_missed(sku, span, &known) {
         return;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Band, DayEvidence, Gauge};
-use crate::{daily::Dimension, metrics::Metric};
+use crate::{anomalies::Direction, daily::Dimension, metrics::Metric};
 
 text_enum!(
     /// What moved a metric.
@@ -71,6 +71,11 @@ const EVEN: f64 = 0.5;
 const SURE: f64 = 0.95;
 
 impl Subject {
+    /// What a story that went this way is known by.
+    pub fn key(self, direction: Direction) -> String {
+        format!("{self}:{direction}")
+    }
+
     /// The gauge that shows the subject's state.
     pub const fn gauge(self) -> Gauge {
         match self {

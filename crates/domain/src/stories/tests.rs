@@ -522,7 +522,7 @@ fn a_product_without_stock_is_told_without_an_anomaly_until_there_is_stock_again
 }
 
 #[test]
-fn what_sold_well_on_the_day_that_it_sold_out_is_told_from_the_next_one_on() {
+fn what_sold_well_on_the_day_on_which_it_ran_out_is_told_from_the_next_one_on() {
     let with = |date, sold| {
         let mut with = day(date, &[]);
         with.parts = vec![part(Dimension::Product, "SKU-9", Gauge::GrossRevenue, band(sold, 300.0))];

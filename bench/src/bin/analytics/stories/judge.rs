@@ -117,10 +117,9 @@ fn told(
     let stock_outs: Vec<StockOut> = incidents.iter().filter_map(|incident| incident.stock_out.clone()).collect();
     // All that earn it, most money first: how many are told at a time is a matter of the evening, a window holds many.
     let mut stories = shop.stories(&findings, &Parts::new(&parts), stock_outs);
-    let cancelled = stories.iter().filter(|story| story.subject == Subject::Sales).flat_map(|story| &story.members);
-    let cancelled = cancelled.filter(|member| member.metric == Metric::Refunds.as_str());
-    let cancelled =
-        cancelled.map(|member| (format!("{}:{}", Subject::Refunds, member.direction), member.day)).collect();
+    let of_sales = stories.iter().filter(|story| story.subject == Subject::Sales).flat_map(|story| &story.members);
+    let refunds = of_sales.filter(|member| member.metric == Metric::Refunds.as_str());
+    let cancelled = refunds.map(|member| (Subject::Refunds.key(member.direction), member.day)).collect();
     stories.retain(Story::is_worth_telling);
     stories.sort_by(|a, b| b.stake().total_cmp(&a.stake()));
     let of_stories = stories.iter().map(of_story).collect();
