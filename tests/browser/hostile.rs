@@ -2,9 +2,13 @@
 
 use std::{fmt::Write as _, fs};
 
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
-use crate::{crawl::Crawler, service::run, shop::World};
+use crate::{
+    crawl::Crawler,
+    service::{self, run},
+    shop::World,
+};
 
 const NAMES: [&str; 8] = [
     "<script>alert(1)</script>",
@@ -22,7 +26,7 @@ const TURNED: &str = "Mug \u{202e}\u{2066}gum";
 /// Products of these names that sell every day, of each of which one is left.
 fn fill(world: &World, names: &[&str]) {
     let service = &world.service;
-    let today = OffsetDateTime::now_utc().date();
+    let today = service::today();
     let mut orders = "order_id,sku,name,quantity,date,unit_price,customer_id,email\n".to_owned();
     let mut stock = "sku,stock,date\n".to_owned();
     for (number, name) in names.iter().enumerate() {

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use time::{Date, Duration, OffsetDateTime};
+use time::Duration;
 
-use crate::service::{Service, run};
+use crate::service::{Service, run, today};
 
 fn import(service: &Service, what: &str, text: &str) -> String {
     let file = service.folder.path().join(format!("{what}.csv"));
@@ -17,10 +17,6 @@ fn import(service: &Service, what: &str, text: &str) -> String {
 fn run_jobs(service: &Service) {
     let account = service.account.to_string();
     run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--recompute"]));
-}
-
-fn today() -> Date {
-    OffsetDateTime::now_utc().date()
 }
 
 /// Thirty days of a campaign with three ads, of which the first sells three times as much as the others.

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde_json::{Value, json};
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, Duration};
 
-use crate::service::{Service, run};
+use crate::service::{self, Service, run};
 
 /// Every endpoint with computed answers.
 const COMPUTED: [&str; 10] = [
@@ -55,7 +55,7 @@ async fn answers(service: &Service, key: &str) -> BTreeMap<&'static str, Value> 
 async fn results_as_of_a_day_are_beside_what_is_live() {
     let service = Service::start().await;
     let key = service.key(service.account, "read");
-    let today = OffsetDateTime::now_utc().date();
+    let today = service::today();
     let past = today - Duration::days(30);
     open_shop(&service, today);
     let account = service.account.to_string();

@@ -1,5 +1,7 @@
 //! Behind a PgBouncer that gives a server's session away after every transaction.
 
+use std::time::{Duration, Instant};
+
 use futures_util::StreamExt;
 use nix::sys::signal::Signal;
 use reqwest::Method;
@@ -10,6 +12,8 @@ use crate::service::{Process, Service, api, run};
 
 /// Sessions that all clients share: few, so that the statements of one client come on different ones.
 const SESSIONS: u32 = 3;
+/// Far above what an announcement takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Requests at a time: more than there are sessions.
 const AT_ONCE: usize = 24;
 
@@ -76,9 +80,9 @@ async fn a_key_revoked_elsewhere_is_refused_at_once_without_a_direct_way_and_soo
         let list: Value = serde_json::from_str(&list).unwrap();
         let id = list.as_array().unwrap().iter().map(|key| key["id"].as_i64().unwrap()).max().unwrap();
         run(&mut service.api(&["keys", "revoke", &id.to_string(), "--account", &account]));
-        let revoked = std::time::Instant::now();
+        let revoked = Instant::now();
         while process.get("/api/v1/me", &key).await.status() != 401 {
-            assert!(direct && revoked.elapsed().as_millis() < 1_000, "answered after {:?}", revoked.elapsed());
+            assert!(direct && revoked.elapsed() < PATIENCE, "answered after {:?}", revoked.elapsed());
         }
     }
 }

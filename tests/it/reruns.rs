@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, Duration};
 
-use crate::service::{Service, run};
+use crate::service::{self, Service, run};
 
 fn import(service: &Service, what: &str, text: &str) {
     let file = service.folder.path().join(format!("{what}.csv"));
@@ -35,7 +35,7 @@ fn jobs(service: &Service, as_of: Date) -> i64 {
 async fn only_what_changed_since_is_computed_again() {
     let service = Service::start().await;
     let key = service.key(service.account, "read");
-    let as_of = OffsetDateTime::now_utc().date() - Duration::days(5);
+    let as_of = service::today() - Duration::days(5);
     let late = as_of - Duration::days(20);
     let mut orders = ORDERS.to_owned();
     for back in 1..=60 {

@@ -5,7 +5,7 @@ use std::{
     net::TcpListener,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
-        Mutex,
+        LazyLock, Mutex,
         atomic::{AtomicU16, Ordering},
         mpsc,
     },
@@ -21,9 +21,31 @@ use reqwest::{Method, Response};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::TestDb;
+use time::{Date, OffsetDateTime};
 
 /// Far above what a start takes on a busy machine, with the demo shop too; a service that does not start fails its test here.
 const START_WITHIN: Duration = Duration::from_secs(300);
+
+/// The time zone of the tests' accounts and the day that it is there. Midnight is two hours away at least, so that it is the
+/// same day until the tests are over.
+static CLOCK: LazyLock<(&str, Date)> = LazyLock::new(|| {
+    let now = OffsetDateTime::now_utc();
+    if (1..19).contains(&now.hour()) {
+        ("Europe/Madrid", now.date())
+    } else {
+        ("America/Argentina/Buenos_Aires", (now - time::Duration::hours(3)).date())
+    }
+});
+
+/// The time zone of the tests' accounts.
+pub fn zone() -> &'static str {
+    CLOCK.0
+}
+
+/// The current day of the tests' accounts.
+pub fn today() -> Date {
+    CLOCK.1
+}
 
 /// 32 bytes of zeros, which seal nothing of value.
 pub const DATA_KEYS: &str = "test:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
@@ -208,8 +230,7 @@ impl Service {
 }
 
 fn create_account(db: &TestDb, folder: &TempDir, name: &str) -> i64 {
-    let arguments =
-        ["accounts", "create", "--name", name, "--currency", "EUR", "--timezone", "Europe/Madrid", "--json"];
+    let arguments = ["accounts", "create", "--name", name, "--currency", "EUR", "--timezone", zone(), "--json"];
     let printed: Value = serde_json::from_str(&run(api(&db.url(), folder).args(arguments))).unwrap();
     printed[0]["id"].as_i64().unwrap()
 }

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 use super::Dashboard;
-use crate::service::run;
+use crate::service::{self, run};
 
 /// A rule as the form sends it.
 const RULE: &str = "name=Few+orders&metric=orders&comparator=lt&threshold=2&window=24&severity=high&cooldown=0";
 
 /// Two orders on each day before today, but for one a tenth day.
 fn sell(dashboard: &Dashboard, account: i64) {
-    let today = OffsetDateTime::now_utc().date();
+    let today = service::today();
     let mut orders = "order_id,sku,quantity,date,unit_price\n".to_owned();
     for back in 1..100 {
         for order in 0..(if back % 10 == 5 { 1 } else { 2 }) {

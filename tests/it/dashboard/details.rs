@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 use super::Dashboard;
-use crate::service::{Service, run};
+use crate::service::{self, Service, run};
 
 /// Three products that sell every day, and one that nobody buys.
 fn fill(service: &Service, account: i64) {
-    let today = OffsetDateTime::now_utc().date();
+    let today = service::today();
     let mut orders = "order_id,sku,name,quantity,date,unit_price,customer_id,email,customer_name\n".to_owned();
     let mut stock = "sku,stock,date\n".to_owned();
     for (number, name) in ["Blue mug", "Red mug", "100% cup"].into_iter().enumerate() {

@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use rust_decimal::Decimal;
 use serde_json::Value;
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 use super::{Browser, Dashboard};
-use crate::service::{Service, run};
+use crate::service::{self, Service, run};
 
 /// Fields of `totals`, in the order of the figures.
 const FIELDS: [&str; 6] = ["final_profit", "net_revenue", "purchase_count", "aov", "avg_margin_pct", "ad_spend"];
 
 /// Sales of each of the last days, today's among them, with what they cost.
 fn fill(service: &Service, account: i64) {
-    let today = OffsetDateTime::now_utc().date();
+    let today = service::today();
     let mut orders = "order_id,sku,name,quantity,date,unit_price,customer_id,email\n".to_owned();
     let mut spend = "day,platform,campaign,spend,clicks\n".to_owned();
     for back in 0..100 {
@@ -92,7 +92,7 @@ async fn the_figures_of_the_overview_are_those_of_the_call_that_it_prints() {
     fill(&dashboard.service, account);
     let key = dashboard.service.key(account, "read");
     let mut browser = dashboard.owner(account).await;
-    let past = format!("/?period=7d&until={}", OffsetDateTime::now_utc().date() - Duration::days(40));
+    let past = format!("/?period=7d&until={}", service::today() - Duration::days(40));
     for language in ["en", "es", "pt-BR"] {
         dashboard.sql.execute("UPDATE people SET language = $1", &[&language]).await.unwrap();
         let page = browser.get("/").await.text;

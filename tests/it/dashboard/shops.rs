@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 use super::{Browser, Dashboard, ROUTES};
 use crate::{
     crawl::{Crawler, links},
     extras::{Owner, receiver},
-    service::{Service, run},
+    service::{self, Service, run},
 };
 
 /// Names that are markup, scripts, attributes, formulas, or in no one's alphabet.
@@ -27,7 +27,7 @@ const HOSTILE: &[&str] = &[
 
 /// A product that sells every day and of which one is left.
 fn sold(service: &Service, account: i64, products: &[&str]) {
-    let today = OffsetDateTime::now_utc().date();
+    let today = service::today();
     let mut orders = "order_id,sku,name,quantity,date,unit_price,customer_id,email\n".to_owned();
     let mut stock = "sku,stock,date\n".to_owned();
     for (number, name) in products.iter().enumerate() {

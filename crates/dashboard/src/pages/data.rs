@@ -4,7 +4,7 @@ mod arrive;
 mod jobs;
 
 pub use arrive::post;
-pub use jobs::{RUNS, job_head, job_name, jobs, run_badge};
+pub use jobs::{RUNS, job_head, job_name, jobs, requested, run_badge};
 
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
@@ -41,10 +41,9 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let (account, cursor) = (viewer.account(), query::cursor(&request)?);
     let newest = PageRequest { limit: 1, cursor: None };
-    let (uploads, runs, is_requested, dated) = try_join!(
+    let (uploads, (is_requested, runs), dated) = try_join!(
         state.uploads.page(account, PageRequest { limit: LIMIT, cursor }),
-        state.jobs.list(Some(account), RUNS),
-        state.job_requests.is_requested(account),
+        requested(&state, account),
         // Its figures are made from all sources.
         state.insights.page(account, insights::Filter::default(), newest),
     )?;

@@ -18,11 +18,10 @@ use domain::{
     uploads::{Kind, Outcome, Part, Preview, Reading, SAMPLE_BYTES, State as UploadState, Unreadable, Upload},
 };
 use futures_util::stream;
-use tokio::try_join;
 
 use self::choose::{choose, reading};
 use super::{
-    data::{RUNS, job_head, jobs, size, standing},
+    data::{job_head, jobs, requested, size, standing},
     html_with, look_again, query, see,
     shell::shell,
 };
@@ -137,8 +136,7 @@ async fn page(
         false => None,
     };
     let is_done = upload.state == UploadState::Done;
-    let (runs, is_requested) =
-        try_join!(state.jobs.list(Some(viewer.account()), RUNS), state.job_requests.is_requested(viewer.account()),)?;
+    let (is_requested, runs) = requested(state, viewer.account()).await?;
     let model = Model {
         shell: shell(viewer, state, &writer, Here::Data, upload.name.clone()).await?,
         title: upload.name.clone(),

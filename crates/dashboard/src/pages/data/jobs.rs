@@ -1,9 +1,13 @@
 //! The jobs of an account, as a panel.
 
-use domain::jobs::{JobName, Run, RunState};
+use domain::{
+    AccountId, StoreError,
+    jobs::{JobName, Run, RunState},
+};
 
 use crate::{
     pages::panel,
+    state::State,
     text::Writer,
     views::{
         panel::Panel,
@@ -13,6 +17,13 @@ use crate::{
 
 /// Runs that are looked through for the newest of each job.
 pub const RUNS: i64 = 100;
+
+/// Whether the jobs of the account are asked for and not over yet, and then their newest runs: in this order, so that the runs
+/// that were asked for are over when they are no longer asked for.
+pub async fn requested(state: &State, account: AccountId) -> Result<(bool, Vec<Run>), StoreError> {
+    let is_requested = state.job_requests.is_requested(account).await?;
+    Ok((is_requested, state.jobs.list(Some(account), RUNS).await?))
+}
 
 pub fn job_head(writer: &Writer) -> Vec<Head> {
     vec![
