@@ -181,7 +181,7 @@ session_statement!(
     /// Below 16 pages a table is read in no time whatever the plan.
     GROWN() -> (grown: Text) = "SELECT oid::regclass::text AS grown FROM pg_class
     WHERE oid IN ('customers'::regclass, 'products'::regclass, 'orders'::regclass, 'order_lines'::regclass,
-            'refunds'::regclass, 'refund_lines'::regclass)
+            'refunds'::regclass, 'refund_lines'::regclass, 'ad_entities'::regclass, 'ad_days'::regclass, 'ad_spend'::regclass)
         AND pg_relation_size(oid) > 2 * greatest(relpages, 8) * current_setting('block_size')::bigint"
 );
 

@@ -41,49 +41,59 @@ session_statement!(
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    CAMPAIGNS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, external_id, name, status)
-    SELECT DISTINCT ON (a.id, came.campaign) $1::bigint, a.id, 'campaign', 0, came.campaign,
-        coalesce(came.campaign_name, came.campaign), 'active'
-    FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
-        AND a.external_id = came.platform
-    ORDER BY a.id, came.campaign, came.day DESC, came.line DESC
-    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE SET name = EXCLUDED.name
-        WHERE old.name <> EXCLUDED.name"
-);
-
-session_statement!(
-    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    AD_SETS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
-    SELECT DISTINCT ON (c.id, came.ad_set) $1::bigint, a.id, 'ad_set', c.id, c.id, came.ad_set,
-        coalesce(came.ad_set_name, came.ad_set), 'active'
-    FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
-            AND a.external_id = came.platform
-        JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
-            AND c.external_id = came.campaign
-    ORDER BY c.id, came.ad_set, came.day DESC, came.line DESC
-    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE SET name = EXCLUDED.name
-        WHERE old.name <> EXCLUDED.name"
-);
-
-session_statement!(
-    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// Name, status and creative are those of the last row that tells them.
-    ADS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status, creative_id)
-    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad, coalesce(came.name, came.ad),
+    NAMES(account: BigInt, source: Text) -> () = "INSERT INTO import_names
+    SELECT came.*, a.id FROM (
+        SELECT kind, platform, campaign, ad_set, ad,
+            (array_agg(campaign_name ORDER BY day DESC, line DESC))[1], (array_agg(ad_set_name ORDER BY day DESC, line DESC))[1],
+            (array_agg(ad_name ORDER BY day DESC, line DESC))[1],
+            (array_agg(status ORDER BY day DESC, line DESC) FILTER (WHERE status IS NOT NULL))[1],
+            (array_agg(creative ORDER BY day DESC, line DESC))[1], max(day), (array_agg(line ORDER BY day DESC, line DESC))[1]
+        FROM import_rows GROUP BY kind, platform, campaign, ad_set, ad
+    ) came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
+        AND a.external_id = came.platform"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    CAMPAIGNS(account: BigInt) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, external_id, name, status)
+    SELECT DISTINCT ON (ad_account_id, campaign) $1::bigint, ad_account_id, 'campaign', 0, campaign,
+        coalesce(campaign_name, campaign), 'active'
+    FROM import_names ORDER BY ad_account_id, campaign, day DESC, line DESC
+    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE SET name = EXCLUDED.name
+        WHERE old.name <> EXCLUDED.name"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    MATCH_CAMPAIGNS(account: BigInt) -> () = "UPDATE import_names came SET campaign_id = c.id FROM ad_entities c
+    WHERE c.account_id = $1 AND c.ad_account_id = came.ad_account_id AND c.level = 'campaign' AND c.parent_id = 0
+        AND c.external_id = came.campaign"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    AD_SETS(account: BigInt) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
+    SELECT DISTINCT ON (campaign_id, ad_set) $1::bigint, ad_account_id, 'ad_set', campaign_id, campaign_id, ad_set,
+        coalesce(ad_set_name, ad_set), 'active'
+    FROM import_names ORDER BY campaign_id, ad_set, day DESC, line DESC
+    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE SET name = EXCLUDED.name
+        WHERE old.name <> EXCLUDED.name"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    MATCH_AD_SETS(account: BigInt) -> () = "UPDATE import_names came SET ad_set_id = s.id FROM ad_entities s
+    WHERE s.account_id = $1 AND s.ad_account_id = came.ad_account_id AND s.level = 'ad_set' AND s.parent_id = came.campaign_id
+        AND s.external_id = came.ad_set"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    ADS(account: BigInt) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status, creative_id)
+    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad, coalesce(came.ad_name, came.ad),
         coalesce(came.status, known.status, 'active'), creatives.id
-    FROM (
-        SELECT a.id AS ad_account_id, s.id AS ad_set_id, c.id AS campaign_id, came.ad,
-            (array_agg(came.status ORDER BY came.day DESC, came.line DESC) FILTER (WHERE came.status IS NOT NULL))[1] AS status,
-            (array_agg(came.creative ORDER BY came.day DESC, came.line DESC))[1] AS creative,
-            (array_agg(came.ad_name ORDER BY came.day DESC, came.line DESC))[1] AS name
-        FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
-                AND a.external_id = came.platform
-            JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
-                AND c.external_id = came.campaign
-            JOIN ad_entities s ON s.account_id = $1 AND s.ad_account_id = a.id AND s.level = 'ad_set' AND s.parent_id = c.id
-                AND s.external_id = came.ad_set
-        GROUP BY a.id, s.id, c.id, came.ad
-    ) came LEFT JOIN creatives ON creatives.account_id = $1 AND creatives.key = came.creative
+    FROM import_names came LEFT JOIN creatives ON creatives.account_id = $1 AND creatives.key = came.creative
         LEFT JOIN ad_entities known ON known.account_id = $1 AND known.ad_account_id = came.ad_account_id
             AND known.level = 'ad' AND known.parent_id = came.ad_set_id AND known.external_id = came.ad
     ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE
@@ -94,24 +104,25 @@ session_statement!(
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    MATCH_ADS(account: BigInt) -> () = "UPDATE import_names came SET ad_id = ad.id FROM ad_entities ad
+    WHERE ad.account_id = $1 AND ad.ad_account_id = came.ad_account_id AND ad.level = 'ad' AND ad.parent_id = came.ad_set_id
+        AND ad.external_id = came.ad"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// Sums the rows of an ad, day and currency. Counts stay within a bigint whatever came in; what no row tells stays unknown.
-    GATHER(account: BigInt, source: Text) -> () = "INSERT INTO import_ads
+    GATHER(account: BigInt) -> () = "INSERT INTO import_ads
     SELECT came.day, came.platform, came.kind, came.campaign, came.ad_set, came.ad,
         coalesce(came.currency, (SELECT currency FROM accounts WHERE id = $1)), sum(came.spend), sum(came.revenue),
         CASE WHEN count(came.impressions) > 0 THEN least(sum(came.impressions), 9223372036854775807)::bigint END,
         CASE WHEN count(came.clicks) > 0 THEN least(sum(came.clicks), 9223372036854775807)::bigint END,
         CASE WHEN count(came.purchases) > 0 THEN least(sum(came.purchases), 9223372036854775807)::bigint END,
         CASE WHEN count(came.video_3s) > 0 THEN least(sum(came.video_3s), 9223372036854775807)::bigint END,
-        max(came.attribution), c.id, ad.id
-    FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
-            AND a.external_id = came.platform
-        JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
-            AND c.external_id = came.campaign
-        JOIN ad_entities s ON s.account_id = $1 AND s.ad_account_id = a.id AND s.level = 'ad_set' AND s.parent_id = c.id
-            AND s.external_id = came.ad_set
-        JOIN ad_entities ad ON ad.account_id = $1 AND ad.ad_account_id = a.id AND ad.level = 'ad' AND ad.parent_id = s.id
-            AND ad.external_id = came.ad
-    GROUP BY 1, 2, 3, 4, 5, 6, 7, c.id, ad.id"
+        max(came.attribution), named.campaign_id, named.ad_id
+    FROM import_rows came JOIN import_names named ON named.kind = came.kind AND named.platform = came.platform
+        AND named.campaign = came.campaign AND named.ad_set = came.ad_set AND named.ad = came.ad
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, named.campaign_id, named.ad_id"
 );
 
 session_statement!(
@@ -152,9 +163,13 @@ pub(super) async fn write(
         }
     };
     transaction.execute(CREATIVES, &[&account]).await?;
-    for statement in [CAMPAIGNS, AD_SETS, ADS, GATHER] {
-        transaction.execute(statement, &[&account, &name]).await?;
+    transaction.execute(NAMES, &[&account, &name]).await?;
+    // Tables of the session are not looked after by anybody else. Without it they are joined as if they were small.
+    transaction.batch_execute("ANALYZE import_rows; ANALYZE import_names").await?;
+    for statement in [CAMPAIGNS, MATCH_CAMPAIGNS, AD_SETS, MATCH_AD_SETS, ADS, MATCH_ADS, GATHER] {
+        transaction.execute(statement, &[&account]).await?;
     }
+    transaction.batch_execute("ANALYZE import_ads").await?;
     match source {
         AdSource::File => transaction.execute(COVER_ROWS, &[&account]).await?,
         AdSource::Platform { account: read, first, last } => {
