@@ -45,13 +45,15 @@ impl Copies {
     }
 }
 
-/// The time whose sales a connection reads, which is known from its beginning; of one that has ended, what it has read.
+/// The time whose sales a connection reads, which is known from its beginning, with what the one before it has read; of one
+/// that has ended, what it has read.
 fn span(connection: &Integration, history: Option<Duration>) -> Option<Span> {
     let Integration { connected_at, revoked_at, backfilled_from, last_sync_at, .. } = connection;
     match revoked_at {
         None => {
             let from = history.and_then(|history| connected_at.checked_sub(history));
-            Some(Span { from: from.unwrap_or(OffsetDateTime::UNIX_EPOCH), until: None })
+            let from = from.unwrap_or(OffsetDateTime::UNIX_EPOCH);
+            Some(Span { from: backfilled_from.map_or(from, |filled| filled.min(from)), until: None })
         }
         Some(_) => Some(Span { from: (*backfilled_from)?, until: Some((*last_sync_at)?) }),
     }
@@ -74,6 +76,15 @@ mod tests {
     fn a_connection_reads_its_whole_history_and_goes_on() {
         let span = span(&connection(), Some(Duration::days(365)));
         assert_eq!(span, Some(Span { from: datetime!(2025-05-20 12:00 UTC), until: None }));
+    }
+
+    #[test]
+    fn one_that_was_made_again_keeps_what_was_read_before() {
+        let (year, earlier) = (Duration::days(365), datetime!(2025-02-01 0:00 UTC));
+        let again = Integration { backfilled_from: Some(earlier), ..connection() };
+        assert_eq!(span(&again, Some(year)), Some(Span { from: earlier, until: None }));
+        let filling = Integration { backfilled_from: Some(CONNECTED - Duration::WEEK), ..connection() };
+        assert_eq!(span(&filling, Some(year)), Some(Span { from: CONNECTED - year, until: None }));
     }
 
     #[test]

@@ -4,14 +4,16 @@
 //! window is read again.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, VecDeque},
     sync::Arc,
 };
 
 use domain::{
     AccountId, StoreError,
     accounts::Account,
-    imports::{AdSource, ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, ShopSource, Target},
+    imports::{
+        AdSource, ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, ShopSource, StockRow, Target,
+    },
     integrations::Fact,
     shops::{
         AdSpend, Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
@@ -53,6 +55,8 @@ pub struct Tally {
     pub absent: u64,
     /// The newest [`MAX_REFUSALS`].
     pub refusals: VecDeque<Refusal>,
+    /// Permissions that were missed on the way, and without which the rest was read.
+    pub missing_scopes: BTreeSet<String>,
 }
 
 /// Why a stream was not imported to its end.
@@ -79,6 +83,7 @@ impl Tally {
     pub fn with(mut self, other: Self) -> Self {
         let (Counts { read, stored, refused, voided, calls, waited_ms }, mut newer) = (other.counts, other.refusals);
         self.absent += other.absent;
+        self.missing_scopes.extend(other.missing_scopes);
         let counts = &mut self.counts;
         counts.read += read;
         counts.stored += stored;
@@ -142,9 +147,10 @@ impl Importing {
     ) -> Result<Tally, ImportFailure> {
         let (mut tally, mut part) = (Tally::default(), Part::default());
         while let Some(batch) = orders.next().await {
-            let OrderBatch { calls, read, orders, voided, absent, refused } = batch?;
+            let OrderBatch { calls, read, orders, voided, absent, refused, missing_scopes } = batch?;
             tally.called(calls);
             tally.absent += absent;
+            tally.missing_scopes.extend(missing_scopes);
             tally.counts.read += i64::try_from(read).unwrap_or(i64::MAX);
             tally.refuse_all(refused);
             for order in orders {
@@ -208,22 +214,36 @@ impl Importing {
             }
             Ok::<_, ImportFailure>(stored)
         };
-        let (mut tally, stored) = tokio::try_join!(self.read_products(products, sender), storing)?;
-        tally.counts.stored = stored;
+        let ((mut tally, closed), stored) = tokio::try_join!(self.read_products(products, sender), storing)?;
+        tally.counts.stored = stored + self.sold_out(closed).await?;
         Ok(tally)
     }
 
+    /// Notes that nothing is left of SKUs, as far as they are products here, and gives of how many.
+    async fn sold_out(&self, skus: Vec<String>) -> Result<i64, ImportFailure> {
+        if skus.is_empty() || !self.owner_of.contains(&Fact::Stock) {
+            return Ok(0);
+        }
+        let day = self.account.timezone.day_of(self.now);
+        let none = |sku| StockRow { line: 0, sku, stock: 0, day, record: Vec::new() };
+        let rows = skus.into_iter().filter(|sku| check_id("", sku).is_ok()).map(none).collect();
+        let changes = self.imports.stock(self.target(), one(rows)).await?.rows.rows;
+        Ok(changes.new + changes.changed)
+    }
+
+    /// Gives with the tally what is no longer sold.
     async fn read_products(
         &self,
         mut products: ShopStream<ProductBatch>,
         parts: mpsc::Sender<Vec<ProductRow>>,
-    ) -> Result<Tally, ImportFailure> {
-        let (mut tally, mut rows) = (Tally::default(), Vec::new());
+    ) -> Result<(Tally, Vec<String>), ImportFailure> {
+        let (mut tally, mut rows, mut all_closed) = (Tally::default(), Vec::new(), Vec::new());
         while let Some(batch) = products.next().await {
-            let ProductBatch { calls, read, products, refused } = batch?;
+            let ProductBatch { calls, read, products, mut closed, refused } = batch?;
             tally.called(calls);
             tally.counts.read += i64::try_from(read).unwrap_or(i64::MAX);
             tally.refuse_all(refused);
+            all_closed.append(&mut closed);
             for product in products {
                 let sku = product.sku.clone();
                 match self.row(product) {
@@ -232,13 +252,13 @@ impl Importing {
                 }
             }
             if rows.len() >= PRODUCTS && parts.send(std::mem::take(&mut rows)).await.is_err() {
-                return Ok(tally);
+                return Ok((tally, all_closed));
             }
         }
         if !rows.is_empty() {
             let _ = parts.send(rows).await;
         }
-        Ok(tally)
+        Ok((tally, all_closed))
     }
 
     /// A product as the account takes it from this connection.

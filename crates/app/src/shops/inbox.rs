@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, future::Future, sync::Arc, time::Duration as Pause};
 
 use domain::{
-    InboxId, StoreError,
+    AccountId, InboxId, StoreError,
     integrations::{Integration, RevokeReason},
     shops::{
+        ShopError,
         hooks::{PrivacyRequest, Topic, TriggeredAt},
         inbox::{InboxEntry, Taken, Waiting},
         privacy::{NewRequest, PrivacyStore},
@@ -19,6 +20,7 @@ use tracing::Instrument;
 
 use super::{
     sync::{LEASE_SECONDS, Syncer},
+    tokens::AccessError,
     turn::{Stopped, Turn},
     unknown_orders::UnknownOrders,
 };
@@ -117,7 +119,7 @@ impl HookWorker {
         Ok(settled)
     }
 
-    /// Acts on a hook that says all there is to know.
+    /// Acts on a hook that names nothing to be read.
     async fn note(&self, taken: &Taken, integration: &Integration, entry: &InboxEntry) -> Result<(), StoreError> {
         let (ports, Taken { account, integration: id, .. }) = (&self.syncer.ports, taken);
         match &entry.topic {
@@ -126,7 +128,8 @@ impl HookWorker {
             Topic::Uninstalled(at) if is_from_before(*at, entry, integration) => {
                 ports.syncs.hint(*account, *id, None, ports.now()).await?;
             }
-            Topic::Uninstalled(_) => ports.end(*account, *id, RevokeReason::Uninstalled, None).await?,
+            Topic::Uninstalled(Some(_)) => ports.end(*account, *id, RevokeReason::Uninstalled, None).await?,
+            Topic::Uninstalled(None) => self.verify_removal(*account, integration).await?,
             Topic::Suspended | Topic::Resumed => {
                 let suspended = entry.topic == Topic::Suspended;
                 ports.connections.suspend(*account, *id, suspended, ports.now()).await?;
@@ -138,6 +141,26 @@ impl HookWorker {
             Topic::Order(Some(_)) | Topic::Catalogue | Topic::Other => {}
         }
         Ok(())
+    }
+
+    /// Ends a connection that is said to be removed, without when, if its token is dead: it may be the removal of before the
+    /// shop was connected again that is told once more.
+    async fn verify_removal(&self, account: AccountId, integration: &Integration) -> Result<(), StoreError> {
+        let (ports, id) = (&self.syncer.ports, integration.id);
+        let Ok(connector) = ports.connectors.get(integration.provider) else { return Ok(()) };
+        let held = match ports.access(account, id).await {
+            Ok(held) => held,
+            Err(AccessError::Ended) => return Ok(()),
+            Err(AccessError::Store(error)) => return Err(error),
+            Err(_) => return ports.syncs.hint(account, id, None, ports.now()).await.map(drop),
+        };
+        match connector.reader.shop(&held.access).await {
+            Err(ShopError::Unauthorized) => {
+                ports.end(account, id, RevokeReason::Uninstalled, Some(held.generation)).await
+            }
+            // Should the platform have been too early with its hook, the next run finds out.
+            _ => ports.syncs.hint(account, id, None, ports.now()).await.map(drop),
+        }
     }
 
     /// Logs a privacy request, and does it at once where that needs nobody.

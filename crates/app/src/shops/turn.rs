@@ -56,6 +56,8 @@ pub(super) struct Turn<'a> {
     lease: SyncLease,
     integration: Integration,
     cursors: Vec<Cursor>,
+    /// When each of the streams that failed before this turn failed last.
+    last_failures: Vec<Cursor>,
     account: Account,
     /// The clock of the days of ads.
     zone: Zone,
@@ -65,6 +67,7 @@ pub(super) struct Turn<'a> {
     /// Whether the token was renewed for not being accepted: that helps once.
     is_renewed: bool,
     copies: Copies,
+    /// How often in a row what is read in every turn has failed: what is read every night makes nothing late.
     failures: i64,
 }
 
@@ -123,6 +126,7 @@ impl<'a> Turn<'a> {
             lease,
             integration: leased.integration,
             cursors: leased.cursors,
+            last_failures: leased.failed,
             zone: account.timezone.clone(),
             account,
             timing: reader.timing(),
@@ -172,16 +176,30 @@ impl<'a> Turn<'a> {
         self.integration.provider.is_shop()
     }
 
-    /// What is read in every turn.
+    /// What is read first in every turn.
     fn first(&self) -> Stream {
         first_of(self.integration.provider)
     }
 
+    /// Whether a stream is what the connection is there for, read in every turn as far as there is anything to read.
+    fn is_of_every_turn(&self, stream: Stream) -> bool {
+        stream == Stream::BackFill || stream == self.first()
+    }
+
+    /// Whether an error of one stream is one of the others as well: a catalogue that cannot be reached keeps no orders from
+    /// being read.
+    fn ends_turn(&self, stream: Stream, error: &ShopError) -> bool {
+        *error == ShopError::Suspended || (matches!(error, ShopError::Unavailable(_)) && self.is_of_every_turn(stream))
+    }
+
     /// When the connection is due again that was read for the sake of a hook: as it was before.
     pub fn due_again(&self) -> OffsetDateTime {
-        let is_filled = self.history_left(self.cursor(Stream::BackFill)).current().is_none();
         let read_at = self.cursor(Stream::Changes).unwrap_or(self.integration.connected_at);
-        if is_filled { read_at + INTERVAL } else { self.now() }
+        if self.is_filled() { read_at + INTERVAL } else { self.now() }
+    }
+
+    fn is_filled(&self) -> bool {
+        self.history_left(self.cursor(Stream::BackFill)).current().is_none()
     }
 
     /// What of the history is to be read next, which has come down to `filled_from`.
@@ -202,7 +220,11 @@ impl<'a> Turn<'a> {
     }
 
     fn cursor(&self, stream: Stream) -> Option<OffsetDateTime> {
-        self.cursors.iter().find(|cursor| cursor.stream == stream).map(|cursor| cursor.at)
+        at(&self.cursors, stream)
+    }
+
+    fn failed_at(&self, stream: Stream) -> Option<OffsetDateTime> {
+        at(&self.last_failures, stream)
     }
 
     pub fn id(&self) -> IntegrationId {
@@ -215,11 +237,12 @@ impl<'a> Turn<'a> {
         metrics::gauge!("shop_cursor_age_seconds", "provider" => self.integration.provider.as_str()).set(age);
     }
 
-    /// Once per day of the account.
+    /// Once per day of the account. What failed is tried with each turn, but not while turns follow each other at once.
     fn is_due(&self, stream: Stream) -> bool {
         let day = |at| self.account.timezone.day_of(at);
-        self.cursor(stream).is_none_or(|at| day(at) < day(self.now()))
-            || (stream == Stream::Catalogue && self.copies_changed())
+        let is_old = self.cursor(stream).is_none_or(|at| day(at) < day(self.now()));
+        let may_be_tried = self.failed_at(stream).is_none_or(|at| at + INTERVAL <= self.now()) || self.is_filled();
+        (is_old && may_be_tried) || (stream == Stream::Catalogue && self.copies_changed())
     }
 
     /// Notes what the shop says of itself, and gives the platform's present.
@@ -250,8 +273,14 @@ impl<'a> Turn<'a> {
     }
 
     async fn describe(&mut self, info: &ShopInfo) -> Result<(), StoreError> {
-        let new = description(info, self.held.access.scopes.clone());
+        let mut new = description(info, self.held.access.scopes.clone());
         let old = &self.integration;
+        // Some permissions are known to be missing from a refusal alone: they are so while what was granted is the same.
+        if old.scopes == new.scopes {
+            let is_learnt = |scope: &&String| !new.missing_scopes.contains(scope) && !new.scopes.contains(scope);
+            let learnt: Vec<String> = old.missing_scopes.iter().filter(is_learnt).cloned().collect();
+            new.missing_scopes.extend(learnt);
+        }
         // A platform that keeps a year keeps it from a moment later on each time: a day later is worth a write.
         let day = |from: Option<OffsetDateTime>| from.map(OffsetDateTime::date);
         let is_known = old.scopes == new.scopes
@@ -263,6 +292,7 @@ impl<'a> Turn<'a> {
         }
         self.integration.missing_scopes = new.missing_scopes.clone();
         self.integration.history_from = new.history_from;
+        self.integration.buyer_data = new.buyer_data;
         self.syncer.ports.connections.describe(self.lease.account, self.id(), new).await
     }
 
@@ -324,28 +354,27 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The catalogue, after what hangs together with it: where hooks are to be sent, and whether copies of other platforms'
-    /// sales count.
+    /// The catalogue, after telling where hooks are to be sent.
     async fn nightly(&mut self) -> Result<(), Stopped> {
         self.subscribe().await;
-        if self.copies_changed() && self.cursor(Stream::BackFill).is_some() {
-            // The history is read again: what counts of it is another part now.
-            let cursor = self.now();
-            self.record(Stream::BackFill, None, cursor, Tally::default(), Outcome::Done { cursor, reached: None })
-                .await?;
-        }
         self.catalogue().await
     }
 
-    /// Whether a connection that decides what counts here came or went since the last look at the catalogue.
+    /// Whether a connection that decides what counts here came or went since the last look at the catalogue, which may have
+    /// failed: else the history would begin again with each turn.
     fn copies_changed(&self) -> bool {
-        let looked_at = self.cursor(Stream::Catalogue);
+        let looked_at = self.cursor(Stream::Catalogue).max(self.failed_at(Stream::Catalogue));
         self.copies.changed_at.zip(looked_at).is_some_and(|(changed, looked)| changed > looked)
     }
 
-    /// The catalogue alone.
+    /// The catalogue, after whether copies of other platforms' sales count: its cursor says when that was looked at last.
     pub async fn catalogue(&mut self) -> Result<(), Stopped> {
         let started_at = self.now();
+        if self.copies_changed() && self.cursor(Stream::BackFill).is_some() {
+            // The history is read again: what counts of it is another part now.
+            let restarted = Outcome::Restarted { cursor: started_at };
+            self.record(Stream::BackFill, None, started_at, Tally::default(), restarted).await?;
+        }
         match self.import(&Reading::Catalogue).await? {
             Ok(tally) => {
                 let done = Outcome::Done { cursor: started_at, reached: None };
@@ -407,6 +436,9 @@ impl<'a> Turn<'a> {
             match self.try_import(reading).await {
                 Ok(tally) => {
                     self.measure(&tally.counts);
+                    for scope in &tally.missing_scopes {
+                        self.miss(scope).await?;
+                    }
                     return Ok(Ok(tally));
                 }
                 Err(ImportFailure::Store(error)) => return Err(error.into()),
@@ -479,14 +511,16 @@ impl<'a> Turn<'a> {
         tally: Tally,
         outcome: Outcome,
     ) -> Result<(), Stopped> {
-        let Tally { counts, refusals, absent: _ } = tally;
+        let Tally { counts, refusals, absent: _, missing_scopes: _ } = tally;
         let moved = match &outcome {
-            Outcome::Done { cursor, .. } => Some(Cursor { stream, at: *cursor }),
+            Outcome::Done { cursor, .. } | Outcome::Restarted { cursor } => Some(Cursor { stream, at: *cursor }),
             Outcome::Failed(_) => None,
         };
         let run = ended(stream, window, counts, refusals, (started_at, self.now()), outcome);
         let failing = self.syncer.ports.syncs.record(self.lease, run).await?.ok_or(Stopped::Lost)?;
-        self.failures = failing.failures;
+        if self.is_of_every_turn(stream) {
+            self.failures = self.failures.max(failing.failures);
+        }
         if moved.is_some() {
             self.cursors.retain(|cursor| cursor.stream != stream);
             self.cursors.extend(moved);
@@ -513,7 +547,7 @@ impl<'a> Turn<'a> {
         let outcome = Outcome::Failed(RunError { code: code(&error), message: error.to_string() });
         match self.record(stream, window, started_at, tally, outcome).await {
             Err(stopped) => stopped,
-            Ok(()) if ends_turn(&error) => Stopped::Wait(next_due(self.failures, self.now())),
+            Ok(()) if self.ends_turn(stream, &error) => Stopped::Wait(next_due(self.failures, self.now())),
             Ok(()) => Stopped::Failed,
         }
     }
@@ -557,6 +591,11 @@ impl<'a> Turn<'a> {
         };
         self.syncer.ports.connections.describe(self.lease.account, integration.id, description).await
     }
+}
+
+/// Where a stream stands among `cursors`.
+fn at(cursors: &[Cursor], stream: Stream) -> Option<OffsetDateTime> {
+    cursors.iter().find(|cursor| cursor.stream == stream).map(|cursor| cursor.at)
 }
 
 /// What is read of a platform in every turn: what keeps it from being read at all is noted with it.
@@ -623,11 +662,6 @@ const fn code(error: &ShopError) -> ErrorCode {
             ErrorCode::NotDelivering
         }
     }
-}
-
-/// Whether an error of one stream is one of the others as well.
-const fn ends_turn(error: &ShopError) -> bool {
-    matches!(error, ShopError::Suspended | ShopError::Unavailable(_))
 }
 
 fn unsigned(count: i64) -> u64 {

@@ -8,6 +8,7 @@ mod api;
 mod auth;
 mod catalogue;
 mod claims;
+mod denied;
 mod document;
 mod feeds;
 mod hooks;

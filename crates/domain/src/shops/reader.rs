@@ -120,6 +120,8 @@ pub struct OrderBatch {
     /// How many were asked for by number and are not there, or another shop's.
     pub absent: u64,
     pub refused: Vec<Refused>,
+    /// Permissions without which something about the orders stays unknown; the platform's names of them.
+    pub missing_scopes: Vec<String>,
 }
 
 /// A product of the catalogue, one per SKU.
@@ -142,6 +144,8 @@ pub struct ProductBatch {
     pub calls: Calls,
     pub read: u64,
     pub products: Vec<Product>,
+    /// SKUs that the shop no longer sells: there is nothing left of them. They are none of the products.
+    pub closed: Vec<String>,
     pub refused: Vec<Refused>,
 }
 

@@ -77,6 +77,8 @@ pub struct LeasedSync {
     pub integration: Integration,
     /// Of the streams that have been read.
     pub cursors: Vec<Cursor>,
+    /// When each of the streams that fail failed last.
+    pub failed: Vec<Cursor>,
 }
 
 impl LeasedSync {
@@ -142,14 +144,16 @@ pub enum Outcome {
         /// The present of the platform, when the run reached it: `last_sync_at` from now on.
         reached: Option<OffsetDateTime>,
     },
+    /// The stream, which has been read before, is to be read again from there on, however far it had come.
+    Restarted { cursor: OffsetDateTime },
     /// The cursor stays.
     Failed(RunError),
 }
 
-/// How often in a row the connection's streams have failed, after a run was recorded.
+/// What a connection has come to after a run was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Failing {
-    /// Of the stream that failed most often.
+    /// How often in a row the run's stream has failed; other streams are not counted.
     pub failures: i64,
     /// `integration.broken` was emitted with this run.
     pub became_broken: bool,
@@ -210,8 +214,9 @@ pub trait SyncStore: Send + Sync {
     async fn lease(&self, due: DueSync, lease_seconds: i64) -> Result<Option<LeasedSync>, StoreError>;
     /// Holds a lease for another `lease_seconds`. False when it is another's by now, or the connection has ended.
     async fn heartbeat(&self, lease: SyncLease, lease_seconds: i64) -> Result<bool, StoreError>;
-    /// Records a run: moves the stream's cursor, notes failures, and says once that a connection is broken, until it is
-    /// mended. `None` when the lease is another's by now, or the connection has ended: nothing was stored.
+    /// Records a run: moves the stream's cursor, of the history backwards only and of all else forwards only unless it is
+    /// restarted, notes failures, and says once that a connection is broken, until it is mended. `None` when the lease is
+    /// another's by now, or the connection has ended: nothing was stored.
     async fn record(&self, lease: SyncLease, run: EndedRun) -> Result<Option<Failing>, StoreError>;
     /// Gives a lease back; the connection is due at `next_due`, or at once when it was hinted at since the lease was taken.
     async fn release(&self, lease: SyncLease, next_due: OffsetDateTime) -> Result<(), StoreError>;

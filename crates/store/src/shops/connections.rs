@@ -59,6 +59,19 @@ statement!(
 );
 
 statement!(
+    /// What changed since the shop was connected last is still to be read where its history was begun and no changes were:
+    /// the back-fill goes on below that time, and changes would be read from the new connection on.
+    KeepBeginning(account: i64 => BigInt, id: i64 => BigInt) -> () = "
+    INSERT INTO sync_streams AS known (account_id, integration_id, stream, cursor_at)
+    SELECT i.account_id, i.id, 'changes', i.connected_at
+    FROM integrations i JOIN sync_streams history ON history.account_id = i.account_id
+        AND history.integration_id = i.id AND history.stream = 'back_fill' AND history.cursor_at IS NOT NULL
+    WHERE i.account_id = $1 AND i.id = $2
+    ON CONFLICT (account_id, integration_id, stream) DO UPDATE
+        SET cursor_at = coalesce(known.cursor_at, excluded.cursor_at)"
+);
+
+statement!(
     PutConnection<'a>(
         account: i64 => BigInt,
         id: i64 => BigInt,
@@ -280,6 +293,9 @@ async fn connect(
         owner_of: owner_of.map(Fact::as_str).collect(),
         now,
     };
+    if provider.is_shop() {
+        KeepBeginning { account: account.0, id: id.0 }.execute(session).await?;
+    }
     put.execute(session).await?;
     let SealedTokens { access, access_expires_at, refresh, refresh_expires_at } = tokens;
     let put = PutTokens {

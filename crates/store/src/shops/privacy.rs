@@ -109,13 +109,17 @@ impl TryFrom<OpenRow> for LoggedRequest {
 }
 
 statement!(
-    /// Customers of a platform: one, or all.
+    /// Customers of a platform: one, or all; of a shop without those who bought in another one. Orders of files are of none.
     CustomerIds<'a>(
         account: i64 => BigInt,
         source: &'a str => Text,
         customer: Option<&'a str> => Nullable<Text>,
+        shop: Option<i64> => Nullable<BigInt>,
     ) -> Scalar<BigInt> = "
-    SELECT id FROM customers WHERE account_id = $1 AND source = $2 AND ($3 IS NULL OR external_id = $3) ORDER BY id"
+    SELECT id FROM customers
+    WHERE account_id = $1 AND source = $2 AND ($3 IS NULL OR external_id = $3) AND ($4 IS NULL OR NOT EXISTS (
+        SELECT FROM orders o WHERE o.account_id = $1 AND o.customer_id = customers.id AND o.integration_id <> $4))
+    ORDER BY id"
 );
 
 statement!(
@@ -214,7 +218,7 @@ impl PrivacyStore for Store {
             .transact::<_, Failure>(async |connection| {
                 imports::lock(connection, account).await?;
                 audit::add(connection, &note, now).await?;
-                Ok(forget(connection, account, source.as_str(), Some(customer), &[]).await?)
+                Ok(forget(connection, account, source.as_str(), Some(customer), &[], None).await?)
             })
             .await?;
         Ok(redacted)
@@ -323,7 +327,9 @@ async fn redact(
     }
     let source = integrations::table.find((account.0, integration_id)).select(integrations::provider);
     let source: String = source.first(connection).await?;
-    let redacted = forget(connection, account, &source, customer.as_deref(), &orders).await?;
+    // The request of a shop names no customer.
+    let shop = customer.is_none().then_some(integration_id);
+    let redacted = forget(connection, account, &source, customer.as_deref(), &orders, shop).await?;
     let done = (
         privacy_requests::done_at.eq(now),
         privacy_requests::customer.eq(None::<String>),
@@ -334,18 +340,20 @@ async fn redact(
     Ok(Some(redacted))
 }
 
-/// Forgets a customer of a platform, or all of them, and takes the buyer out of some orders as well. Imports are locked out.
+/// Forgets a customer of a platform, or all of them, or those of a shop, and takes the buyer out of some orders as well.
+/// Imports are locked out.
 async fn forget(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     source: &str,
     customer: Option<&str>,
     orders: &[String],
+    shop: Option<i64>,
 ) -> QueryResult<Redacted> {
     if let Some(customer) = customer {
         Forget { account: account.0, source, customer }.execute(connection).await?;
     }
-    let ids: Vec<i64> = CustomerIds { account: account.0, source, customer }.load(connection).await?;
+    let ids: Vec<i64> = CustomerIds { account: account.0, source, customer, shop }.load(connection).await?;
     TouchDays { account: account.0, ids: &ids, source, orders }.execute(connection).await?;
     // Results as of past days are computed on copies of the account, whose rows have the ids of the account's.
     let copies = accounts::table.filter(accounts::copy_of.eq(account.0)).select(accounts::id);

@@ -96,7 +96,7 @@ statement!(
 );
 
 statement!(
-    /// The back-fill goes backwards, everything else forwards: a cursor never returns.
+    /// The back-fill goes backwards, everything else forwards: a cursor returns only when its stream is restarted.
     MoveCursor(
         account: i64 => BigInt,
         id: i64 => BigInt,
@@ -108,6 +108,17 @@ statement!(
         cursor_at = CASE WHEN $3 = 'back_fill' THEN least(known.cursor_at, excluded.cursor_at)
             ELSE greatest(known.cursor_at, excluded.cursor_at) END,
         failures = 0, failing_since = NULL, failed_at = NULL, error_code = NULL, error_message = NULL"
+);
+
+statement!(
+    /// Failures stay: nothing was read.
+    Restart(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        stream: &'static str => Text,
+        at: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE sync_streams SET cursor_at = $4 WHERE account_id = $1 AND integration_id = $2 AND stream = $3"
 );
 
 statement!(
@@ -226,19 +237,20 @@ async fn take(
     let LeaseRow { lease_number: number, due_at } = leased;
     let Some(due_at) = due_at else { return Ok(None) };
     let Some(row) = integrations::one(connection, account, integration).await? else { return Ok(None) };
-    let rows: Vec<(String, Option<OffsetDateTime>)> = sync_streams::table
+    let rows: Vec<(String, Option<OffsetDateTime>, Option<OffsetDateTime>)> = sync_streams::table
         .filter(sync_streams::account_id.eq(account.0))
         .filter(sync_streams::integration_id.eq(integration.0))
-        .select((sync_streams::stream, sync_streams::cursor_at))
+        .select((sync_streams::stream, sync_streams::cursor_at, sync_streams::failed_at))
         .load(connection)
         .await?;
-    let cursors = rows
-        .into_iter()
-        .filter_map(|(stream, at)| Some((stream, at?)))
-        .map(|(stream, at)| Ok(Cursor { stream: parse(&stream, "stream")?, at }))
-        .collect::<Result<_, StoreError>>()?;
+    let (mut cursors, mut failed) = (Vec::new(), Vec::new());
+    for (stream, cursor_at, failed_at) in rows {
+        let stream: Stream = parse(&stream, "stream")?;
+        cursors.extend(cursor_at.map(|at| Cursor { stream, at }));
+        failed.extend(failed_at.map(|at| Cursor { stream, at }));
+    }
     let lease = SyncLease { account, integration, number };
-    Ok(Some(LeasedSync { lease, due_at, integration: row.try_into()?, cursors }))
+    Ok(Some(LeasedSync { lease, due_at, integration: row.try_into()?, cursors, failed }))
 }
 
 async fn record(
@@ -252,34 +264,32 @@ async fn record(
         return Ok(None);
     }
     runs::insert(connection, lease, run).await?;
-    let became_broken = match &run.outcome {
+    let failing = match &run.outcome {
         Outcome::Done { cursor, reached } => {
             MoveCursor { account, id, stream: run.stream.as_str(), at: *cursor }.execute(connection).await?;
             if let Some(at) = *reached {
                 Reach { account, id, at }.execute(connection).await?;
             }
             Mend { account, id }.execute(connection).await?;
-            false
+            Failing::default()
+        }
+        Outcome::Restarted { cursor } => {
+            Restart { account, id, stream: run.stream.as_str(), at: *cursor }.execute(connection).await?;
+            Failing::default()
         }
         Outcome::Failed(error) => fail(connection, lease, run.stream, error, run.finished_at).await?,
     };
-    let failures: Option<i64> = sync_streams::table
-        .filter(sync_streams::account_id.eq(account))
-        .filter(sync_streams::integration_id.eq(id))
-        .select(diesel::dsl::max(sync_streams::failures))
-        .first(connection)
-        .await?;
-    Ok(Some(Failing { failures: failures.unwrap_or(0), became_broken }))
+    Ok(Some(failing))
 }
 
-/// Notes the failure of a stream. Whether the connection became broken by it, which is said in the same transaction.
+/// Notes the failure of a stream. When the connection became broken by it, that is said in the same transaction.
 async fn fail(
     connection: &mut AsyncPgConnection,
     lease: SyncLease,
     stream: Stream,
     error: &RunError,
     now: OffsetDateTime,
-) -> Result<bool, Failure> {
+) -> Result<Failing, Failure> {
     let (account, id) = (lease.account.0, lease.integration.0);
     let known: Option<(i64, Option<OffsetDateTime>)> = sync_streams::table
         .find((account, id, stream.as_str()))
@@ -301,11 +311,12 @@ async fn fail(
         message,
     };
     note.execute(connection).await?;
+    let failing = Failing { failures: failures.count, became_broken: false };
     if !failures.are_broken(now) {
-        return Ok(false);
+        return Ok(failing);
     }
     let broken: Option<BrokenRow> = Break { account, id, now }.get_result(connection).await.optional()?;
-    let Some(BrokenRow { provider, shop, last_sync_at }) = broken else { return Ok(false) };
+    let Some(BrokenRow { provider, shop, last_sync_at }) = broken else { return Ok(failing) };
     let event = IntegrationBroken {
         provider,
         shop,
@@ -315,5 +326,5 @@ async fn fail(
         since: Instant(failures.since),
     };
     outbox::emit(connection, lease.account, &[event.into()], now).await?;
-    Ok(true)
+    Ok(Failing { became_broken: true, ..failing })
 }

@@ -140,6 +140,40 @@ async fn an_app_that_was_removed_ends_the_connection_unless_the_shop_was_connect
     assert_eq!(world.platform.answers.lock().unwrap().given_back, 0, "the token is dead: nobody is called");
 }
 
+/// Tiendanube does not say when: what is told once more may be the removal of before.
+#[tokio::test]
+async fn a_removal_without_its_time_ends_a_connection_whose_token_is_dead() {
+    let world = World::connected(Platform::Tiendanube);
+    world.act_on([Topic::Uninstalled(None)]).await;
+    assert_eq!((world.store.revoke_reason(), world.done()), (None, vec![1]), "the token is good");
+    assert_eq!(world.store.database().hints, 1, "it is looked again soon");
+    world.platform.answers.lock().unwrap().accepted = vec!["another".to_owned()];
+    world.act_on([Topic::Uninstalled(None)]).await;
+    assert_eq!((world.store.revoke_reason(), world.done()), (Some(RevokeReason::Uninstalled), vec![1]));
+    world.act_on([Topic::Uninstalled(None)]).await;
+    assert_eq!(world.done(), [1], "it has ended already");
+}
+
+#[tokio::test]
+async fn a_removal_that_cannot_be_verified_is_found_by_the_next_run() {
+    let world = World::connected(Platform::Tiendanube);
+    world.platform.fail([ShopError::Unavailable("HTTP 503".to_owned())]);
+    world.act_on([Topic::Uninstalled(None)]).await;
+    assert_eq!((world.store.revoke_reason(), world.done()), (None, vec![1]));
+    assert_eq!(world.store.database().hints, 1);
+}
+
+/// The catalogue's cursor says when copies were looked at: a hook must not move it past a change that nobody saw.
+#[tokio::test]
+async fn a_hook_about_products_looks_at_copies_as_well() {
+    let world = World::with_a_copy().await;
+    world.connect_mercadolibre();
+    world.act_on([Topic::Catalogue]).await;
+    assert_eq!((world.platform.answers.lock().unwrap().catalogue_passes, world.done()), (2, vec![1]));
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["own"]);
+}
+
 #[tokio::test]
 async fn a_shop_is_suspended_and_resumed() {
     let world = World::connected(Platform::Tiendanube);

@@ -32,7 +32,11 @@ pub struct Placed {
 pub struct Answers {
     pub orders: Vec<Placed>,
     pub products: Vec<Product>,
+    /// SKUs that are no longer sold.
+    pub closed: Vec<String>,
     pub refused: Vec<Refused>,
+    /// Permissions that reading orders misses.
+    pub missing_scopes: Vec<String>,
     /// What the next calls of the readers answer instead, first to last.
     pub errors: VecDeque<ShopError>,
     /// What the next renewals answer instead; `None` answers as usual.
@@ -183,13 +187,15 @@ impl FakePlatform {
         gone: Vec<Voided>,
     ) -> ShopStream<OrderBatch> {
         let checked = self.check(access).and(found);
-        let refused = std::mem::take(&mut self.answers.lock().unwrap().refused);
+        let mut answers = self.answers.lock().unwrap();
+        let (refused, missing_scopes) = (std::mem::take(&mut answers.refused), answers.missing_scopes.clone());
         let batch = checked.map(|orders| OrderBatch {
             read: (orders.len() + refused.len()) as u64,
             orders,
             absent: gone.len() as u64,
             voided: gone,
             refused,
+            missing_scopes,
             ..OrderBatch::default()
         });
         stream::iter([batch]).boxed()
@@ -267,9 +273,10 @@ impl ShopReader for FakePlatform {
         let checked = self.check(access);
         let mut answers = self.answers.lock().unwrap();
         answers.catalogue_passes += 1;
-        let products = answers.products.clone();
+        let (products, closed) = (answers.products.clone(), answers.closed.clone());
         let checked = answers.refused_catalogue.clone().map_or(checked, Err);
-        let batch = checked.map(|()| ProductBatch { read: products.len() as u64, products, ..ProductBatch::default() });
+        let read = products.len() as u64;
+        let batch = checked.map(|()| ProductBatch { read, products, closed, ..ProductBatch::default() });
         stream::iter([batch]).boxed()
     }
 

@@ -28,7 +28,10 @@ use domain::{
         inbox::{Inbox, InboxEntry, Received, Taken, Waiting},
         known_orders::{KnownOrder, KnownOrders, Position},
         privacy::{CustomerData, LoggedRequest, NewRequest, PrivacyStore, Redacted},
-        sync::{Cursor, DueSync, EndedRun, Failing, LeasedSync, Outcome, SyncLease, SyncRun, SyncRunStore, SyncStore},
+        sync::{
+            Cursor, DueSync, EndedRun, Failing, LeasedSync, Outcome, Stream, SyncLease, SyncRun, SyncRunStore,
+            SyncStore,
+        },
         tokens::{RefreshLease, SealedTokens, StoredTokens, TokenStore, access_binding, refresh_binding},
     },
     social::replies::PollHints,
@@ -50,8 +53,9 @@ pub struct Database {
     pub leases: i64,
     pub sync_lease: Option<i64>,
     pub cursors: Vec<Cursor>,
+    /// How often in a row each of the streams that fail has failed, and when last.
+    pub failing: BTreeMap<Stream, (i64, OffsetDateTime)>,
     pub runs: Vec<EndedRun>,
-    pub failures: i64,
     pub due_at: Option<OffsetDateTime>,
     pub hints: u32,
     pub orders: BTreeMap<String, ShopDocument>,
@@ -78,6 +82,13 @@ pub struct FakeStore {
     database: Mutex<Database>,
     /// Whether recording a run never comes back, as in a process that is killed there.
     pub dies_before_recording: AtomicBool,
+}
+
+impl Database {
+    fn place_cursor(&mut self, stream: Stream, at: OffsetDateTime) {
+        self.cursors.retain(|known| known.stream != stream);
+        self.cursors.push(Cursor { stream, at });
+    }
 }
 
 impl FakeStore {
@@ -332,7 +343,8 @@ impl SyncStore for FakeStore {
         let DueSync { account, integration: id } = due;
         let lease = SyncLease { account, integration: id, number: database.leases };
         let due_at = database.due_at.unwrap_or(integration.connected_at);
-        Ok(Some(LeasedSync { lease, due_at, integration, cursors: database.cursors.clone() }))
+        let failed = database.failing.iter().map(|(stream, (_, at))| Cursor { stream: *stream, at: *at }).collect();
+        Ok(Some(LeasedSync { lease, due_at, integration, cursors: database.cursors.clone(), failed }))
     }
 
     async fn heartbeat(&self, lease: SyncLease, _: i64) -> Result<bool, StoreError> {
@@ -347,19 +359,27 @@ impl SyncStore for FakeStore {
         if database.sync_lease != Some(lease.number) {
             return Ok(None);
         }
+        let (stream, mut failures) = (run.stream, 0);
         match &run.outcome {
             Outcome::Done { cursor, reached } => {
-                database.failures = 0;
-                database.cursors.retain(|known| known.stream != run.stream);
-                database.cursors.push(Cursor { stream: run.stream, at: *cursor });
+                database.failing.remove(&stream);
+                let known =
+                    database.cursors.iter().find(|known| known.stream == stream).map_or(*cursor, |known| known.at);
+                // Of its own the back-fill goes backwards, and all else forwards.
+                let at = if stream == Stream::BackFill { known.min(*cursor) } else { known.max(*cursor) };
+                database.place_cursor(stream, at);
                 if reached.is_some() {
                     database.integration.as_mut().unwrap().last_sync_at = *reached;
                 }
             }
-            Outcome::Failed(_) => database.failures += 1,
+            Outcome::Restarted { cursor } => database.place_cursor(stream, *cursor),
+            Outcome::Failed(_) => {
+                failures = database.failing.get(&stream).map_or(0, |(failures, _)| *failures) + 1;
+                database.failing.insert(stream, (failures, run.finished_at));
+            }
         }
         database.runs.push(run);
-        Ok(Some(Failing { failures: database.failures, became_broken: false }))
+        Ok(Some(Failing { failures, became_broken: false }))
     }
 
     async fn release(&self, lease: SyncLease, next_due: OffsetDateTime) -> Result<(), StoreError> {
@@ -462,8 +482,16 @@ impl ImportStore for FakeStore {
         Ok(RowSummary::default())
     }
 
-    async fn stock(&self, _: Target, _: Rows<StockRow>) -> Result<StockSummary, ImportError> {
-        unreachable!()
+    async fn stock(&self, _: Target, mut rows: Rows<StockRow>) -> Result<StockSummary, ImportError> {
+        while let Some(batch) = rows.next().await {
+            let (batch, mut database) = (batch?, self.database());
+            for StockRow { sku, stock, .. } in batch {
+                if let Some(known) = database.products.get_mut(&sku) {
+                    known.stock = Some(stock);
+                }
+            }
+        }
+        Ok(StockSummary::default())
     }
 
     async fn ad_spend(

@@ -7,28 +7,64 @@ use domain::{
     integrations::{ErrorCode, Fact, RevokeReason},
     shops::{
         Purpose, Refused, ShopError, Window,
-        sync::{Outcome, Stream},
+        sync::{DueSync, Outcome, Stream, SyncStore},
     },
 };
 use rust_decimal::dec;
 use time::{Duration, OffsetDateTime, macros::datetime};
+use tokio::time::Instant;
 
 use super::{
-    START, World,
+    ACCOUNT, SHOP, START, World,
     platform::{order, product, refund},
     store::integration,
 };
+use crate::shops::turn::Turn;
 
 impl World {
     pub(super) async fn tick(&self) {
         assert_eq!(self.syncer().tick().await.unwrap(), 1, "it is due");
     }
 
+    /// A turn that is over before any of the history is read. Gives how soon the next one is due.
+    async fn short_turn(&self) -> Duration {
+        let (syncer, due) = (self.syncer(), DueSync { account: ACCOUNT, integration: SHOP });
+        let leased = SyncStore::lease(&*self.store, due, 120).await.unwrap().unwrap();
+        let lease = leased.lease;
+        let read = Turn::new(&syncer, leased).await.unwrap().read(Instant::now()).await;
+        syncer.release(lease, read).await;
+        self.due_in()
+    }
+
+    /// A shop whose history is read, with an order of its own and a copy of one on Mercado Libre, both of days ago.
+    pub(super) async fn with_a_copy() -> Self {
+        let world = Self::connected(Platform::Tiendanube);
+        let mut copy = order("copy", days_ago(5), dec!(10));
+        copy.copy_of = Some(Platform::Mercadolibre);
+        world.platform.place_order(copy);
+        world.platform.place("own", days_ago(5), dec!(10));
+        world.platform.answers.lock().unwrap().orders.iter_mut().for_each(|placed| placed.changed_at = days_ago(5));
+        world.tick().await;
+        assert_eq!(world.order_ids(), ["copy", "own"]);
+        world
+    }
+
+    /// Mercado Libre is connected a while after the last turn, and a while before the next one.
+    pub(super) fn connect_mercadolibre(&self) {
+        self.pass(Duration::minutes(10));
+        self.store.database().others = vec![integration(IntegrationId(13), Platform::Mercadolibre, self.now())];
+        self.pass(Duration::minutes(10));
+    }
+
+    fn missing_scopes(&self) -> Vec<String> {
+        self.store.database().integration.as_ref().unwrap().missing_scopes.clone()
+    }
+
     fn cursor(&self, stream: Stream) -> Option<OffsetDateTime> {
         self.store.database().cursors.iter().find(|cursor| cursor.stream == stream).map(|cursor| cursor.at)
     }
 
-    fn order_ids(&self) -> Vec<String> {
+    pub(super) fn order_ids(&self) -> Vec<String> {
         self.store.database().orders.keys().cloned().collect()
     }
 
@@ -40,7 +76,7 @@ impl World {
     fn last_error(&self) -> Option<ErrorCode> {
         self.store.database().runs.iter().rev().find_map(|run| match &run.outcome {
             Outcome::Failed(error) => Some(error.code),
-            Outcome::Done { .. } => None,
+            Outcome::Done { .. } | Outcome::Restarted { .. } => None,
         })
     }
 
@@ -192,6 +228,32 @@ async fn a_connection_says_only_what_it_owns_of_a_product() {
 }
 
 #[tokio::test]
+async fn of_what_is_no_longer_sold_nothing_is_left() {
+    let world = World::connected(Platform::Mercadolibre);
+    let stock = |sku: &str| world.store.database().products.get(sku).map(|product| product.stock);
+    world.platform.answers.lock().unwrap().products = vec![product("MUG"), product("CUP")];
+    world.tick().await;
+    assert_eq!((stock("MUG"), stock("CUP")), (Some(Some(-3)), Some(Some(-3))));
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.products = vec![product("CUP")];
+        answers.closed = vec!["MUG".to_owned(), "never listed".to_owned()];
+    }
+    world.pass(Duration::DAY);
+    world.tick().await;
+    assert_eq!((stock("MUG"), stock("CUP")), (Some(Some(0)), Some(Some(-3))));
+    assert_eq!(stock("never listed"), None, "no product is made of it");
+    {
+        let mut database = world.store.database();
+        database.products.get_mut("MUG").unwrap().stock = Some(7);
+        database.integration.as_mut().unwrap().owner_of = vec![Fact::Cost];
+    }
+    world.pass(Duration::DAY);
+    world.tick().await;
+    assert_eq!(stock("MUG"), Some(Some(7)), "another connection says what is in stock");
+}
+
+#[tokio::test]
 async fn a_token_that_is_not_accepted_is_renewed_once_and_then_ends_the_connection() {
     let world = World::connected(Platform::Shopify);
     world.platform.answers.lock().unwrap().accepted = vec!["access-2".to_owned()];
@@ -259,6 +321,58 @@ async fn a_missing_permission_is_named_and_keeps_nothing_else_from_being_read() 
     assert_eq!(world.store.database().integration.as_ref().unwrap().missing_scopes, ["read_products"]);
 }
 
+/// The app lacks what no token tells of.
+#[tokio::test]
+async fn a_permission_that_orders_were_read_without_is_named_while_what_is_granted_is_the_same() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.platform.place("1", days_ago(1), dec!(10));
+    world.platform.answers.lock().unwrap().missing_scopes = vec!["shipments".to_owned()];
+    world.tick().await;
+    assert_eq!((world.order_ids(), world.last_error()), (vec!["1".to_owned()], None));
+    assert_eq!(world.missing_scopes(), ["shipments"]);
+
+    // No sale asks for it now.
+    world.platform.answers.lock().unwrap().missing_scopes.clear();
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert_eq!(world.missing_scopes(), ["shipments"]);
+
+    world.store.database().tokens.as_mut().unwrap().scopes.push("shipments".to_owned());
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert!(world.missing_scopes().is_empty());
+}
+
+#[tokio::test]
+async fn a_catalogue_that_cannot_be_read_makes_no_order_late() {
+    for error in [ShopError::MissingScope("read_products".to_owned()), ShopError::Unavailable("HTTP 503".to_owned())] {
+        let world = World::connected(Platform::Shopify);
+        world.platform.place("1", days_ago(40), dec!(10));
+        world.platform.answers.lock().unwrap().refused_catalogue = Some(error);
+        for turns in 1..=4 {
+            world.tick().await;
+            assert_eq!(world.due_in(), Duration::minutes(10));
+            assert_eq!(world.platform.answers.lock().unwrap().catalogue_passes, turns);
+            world.pass(Duration::minutes(10));
+        }
+        assert_eq!(world.order_ids(), ["1"]);
+    }
+}
+
+#[tokio::test]
+async fn a_history_goes_on_at_once_and_a_catalogue_that_fails_is_not_tried_as_often() {
+    let world = World::connected(Platform::Shopify);
+    let refused = ShopError::MissingScope("read_products".to_owned());
+    world.platform.answers.lock().unwrap().refused_catalogue = Some(refused);
+    for _ in 0..3 {
+        assert_eq!(world.short_turn().await, Duration::ZERO);
+    }
+    let passes = || world.platform.answers.lock().unwrap().catalogue_passes;
+    assert_eq!(passes(), 1);
+    world.pass(Duration::minutes(10));
+    assert_eq!((world.short_turn().await, passes()), (Duration::ZERO, 2));
+}
+
 #[tokio::test]
 async fn a_shop_that_changed_its_currency_is_not_read() {
     let world = World::connected(Platform::Shopify);
@@ -312,6 +426,30 @@ async fn a_copy_counts_while_its_original_does_not() {
     world.pass(Duration::minutes(10));
     world.tick().await;
     assert_eq!(world.order_ids(), ["copy", "own"]);
+}
+
+#[tokio::test]
+async fn copies_are_read_again_over_as_many_turns_as_it_takes() {
+    let world = World::with_a_copy().await;
+    world.connect_mercadolibre();
+    assert_eq!(world.short_turn().await, Duration::ZERO);
+    assert_eq!(world.cursor(Stream::BackFill), Some(world.now()));
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["own"]);
+}
+
+#[tokio::test]
+async fn a_catalogue_that_fails_does_not_begin_the_history_again_with_each_turn() {
+    let world = World::with_a_copy().await;
+    let malformed = ShopError::Malformed("no JSON".to_owned());
+    world.platform.answers.lock().unwrap().refused_catalogue = Some(malformed);
+    world.connect_mercadolibre();
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["own"]);
+    let filled = world.windows(Purpose::BackFill).len();
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert_eq!(world.windows(Purpose::BackFill).len(), filled);
 }
 
 #[tokio::test]

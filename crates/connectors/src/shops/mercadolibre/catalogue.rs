@@ -44,6 +44,8 @@ struct Listed {
     price: Option<Decimal>,
     user_product: Option<String>,
     available: Option<i64>,
+    /// It sells nothing any more, whatever it says is left.
+    is_closed: bool,
 }
 
 /// The whole catalogue. It is put together before the first batch, since any listing may have the SKU of an earlier one.
@@ -51,6 +53,8 @@ pub(super) fn products(api: Arc<Api>, access: Access, currency: Currency) -> Sho
     let all = async move {
         let ids = ids(&api, &access).await?;
         let (listed, read, refused) = listings(&api, &access, ids, currency).await?;
+        let (closed, listed): (Vec<Listed>, Vec<Listed>) = listed.into_iter().partition(|listed| listed.is_closed);
+        let closed = not_listed(closed, &listed);
         let stocks = stocks(&api, &access, &listed).await?;
         let categories = categories(&api, &access, &listed).await?;
         let products = by_sku(listed, &stocks, &categories);
@@ -58,7 +62,7 @@ pub(super) fn products(api: Arc<Api>, access: Access, currency: Currency) -> Sho
             .chunks(BATCH)
             .map(|products| ProductBatch { products: products.to_vec(), ..ProductBatch::default() })
             .collect();
-        batches.push(ProductBatch { read, refused, ..ProductBatch::default() });
+        batches.push(ProductBatch { read, closed, refused, ..ProductBatch::default() });
         Ok(stream::iter(batches.into_iter().map(Ok)))
     };
     stream::once(all).try_flatten().boxed()
@@ -118,17 +122,19 @@ fn listing(got: &Got, currency: Currency) -> Result<Vec<Listed>, String> {
         return Err(format!("the platform answers for it with {}", got.code));
     }
     let item: Item = serde_json::from_str(got.body.get()).map_err(|error| malformed(&error).to_string())?;
-    // A closed listing sells nothing any more, whatever it says is left.
-    if item.status.as_deref() == Some("closed") {
-        return Ok(Vec::new());
-    }
-    if let Some(other) = item.currency_id.as_deref().filter(|own| *own != currency.as_str()) {
+    let foreign = item.currency_id.as_deref().filter(|own| *own != currency.as_str());
+    // Nothing of a closed listing but that it is closed is used.
+    if let Some(other) = foreign.filter(|_| !is_closed(&item)) {
         return Err(format!("its currency is {}", clean(other, 8).unwrap_or_default()));
     }
     if item.variations.is_empty() {
         return Ok(vec![single(&item)]);
     }
     Ok(item.variations.iter().map(|variation| of_variation(&item, variation)).collect())
+}
+
+fn is_closed(item: &Item) -> bool {
+    item.status.as_deref() == Some("closed")
 }
 
 fn single(item: &Item) -> Listed {
@@ -140,6 +146,7 @@ fn single(item: &Item) -> Listed {
         price: price(item.price),
         user_product: item.user_product_id.clone().map(|id| id.0),
         available: units(item.available_quantity),
+        is_closed: is_closed(item),
     }
 }
 
@@ -154,6 +161,7 @@ fn of_variation(item: &Item, variation: &Variation) -> Listed {
         price: price(variation.price).or(price(item.price)),
         user_product: variation.user_product_id.clone().map(|id| id.0),
         available: units(variation.available_quantity),
+        is_closed: is_closed(item),
     }
 }
 
@@ -168,6 +176,13 @@ fn price(price: Option<Amount>) -> Option<Decimal> {
 fn units(units: Option<Count>) -> Option<i64> {
     let most = domain::imports::MAX_QUANTITY;
     units.map(|units| units.0).filter(|units| (-most..=most).contains(units))
+}
+
+/// The SKUs of closed listings that no open one has, each once: goods that are listed again have a listing of each time.
+fn not_listed(closed: Vec<Listed>, listed: &[Listed]) -> Vec<String> {
+    let mut seen: HashSet<String> = listed.iter().map(|listed| listed.sku.to_ascii_lowercase()).collect();
+    let skus = closed.into_iter().map(|closed| closed.sku);
+    skus.filter(|sku| seen.insert(sku.to_ascii_lowercase())).collect()
 }
 
 /// The stock of the user products, at all places, Mercado Libre's own warehouses included.

@@ -5,9 +5,12 @@ use time::OffsetDateTime;
 
 use super::{
     api::Api,
+    denied::Denied,
     wire::{Claim, Claims, Return},
 };
 
+/// What claims are called where the permission for them is missing.
+const RESOURCE: &str = "post-purchase";
 /// Claims that are read of an order.
 const LIMIT: &str = "100";
 
@@ -35,19 +38,20 @@ pub(super) struct Claimed {
     pub returned: Vec<Units>,
 }
 
-/// Reads the claims on an order and their returns.
-pub(super) async fn of_order(api: &Api, access: &Access, order: &str) -> Result<Claimed, ShopError> {
+/// Reads the claims on an order and their returns. What Mercado Libre does not show of them is not known.
+pub(super) async fn of_order(api: &Api, access: &Access, denied: &Denied, order: &str) -> Result<Claimed, ShopError> {
     let query = [("resource", "order"), ("resource_id", order), ("limit", LIMIT)];
     let mut claimed = Claimed::default();
-    let found = match api.get(access, &["post-purchase", "v1", "claims", "search"], &query).await {
+    let path = [RESOURCE, "v1", "claims", "search"];
+    let found = match denied.ask(RESOURCE, api.get(access, &path, &query)).await {
         Err(ShopError::NotFound) => return Ok(claimed),
         found => found?,
     };
     for claim in found.json::<Claims>()?.data {
         claimed.add_settlement(&claim);
-        if has_return(api, access, &claim).await? {
-            let path = ["post-purchase", "v2", "claims", &claim.id.0, "returns"];
-            match api.get(access, &path, &[]).await {
+        if has_return(api, access, denied, &claim).await? {
+            let path = [RESOURCE, "v2", "claims", &claim.id.0, "returns"];
+            match denied.ask(RESOURCE, api.get(access, &path, &[])).await {
                 Ok(answer) => claimed.add_return(&answer.json()?, order),
                 Err(ShopError::NotFound) => {}
                 Err(error) => return Err(error),
@@ -59,14 +63,16 @@ pub(super) async fn of_order(api: &Api, access: &Access, order: &str) -> Result<
 
 /// Whether goods are sent back for a claim. The search may not say so; asking for a return that is not there would be
 /// answered with an error, and too many of these block the app.
-async fn has_return(api: &Api, access: &Access, claim: &Claim) -> Result<bool, ShopError> {
+async fn has_return(api: &Api, access: &Access, denied: &Denied, claim: &Claim) -> Result<bool, ShopError> {
     let names_return = |entities: &[String]| entities.iter().any(|entity| entity == "return");
-    match &claim.related_entities {
-        Some(entities) => Ok(names_return(entities)),
-        None => {
-            let claim: Claim = api.get(access, &["post-purchase", "v1", "claims", &claim.id.0], &[]).await?.json()?;
-            Ok(names_return(&claim.related_entities.unwrap_or_default()))
-        }
+    if let Some(entities) = &claim.related_entities {
+        return Ok(names_return(entities));
+    }
+    let path = [RESOURCE, "v1", "claims", &claim.id.0];
+    match denied.ask(RESOURCE, api.get(access, &path, &[])).await {
+        Ok(answer) => Ok(names_return(&answer.json::<Claim>()?.related_entities.unwrap_or_default())),
+        Err(ShopError::NotFound) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

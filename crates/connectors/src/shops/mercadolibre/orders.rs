@@ -17,6 +17,7 @@ use time::{OffsetDateTime, Time, UtcOffset, format_description::well_known::Rfc3
 use super::{
     api::Api,
     claims,
+    denied::Denied,
     document::{Details, Standing, shop_order, standing},
     refunds::refunded,
     shipments::{self, Shipment},
@@ -75,6 +76,7 @@ struct Pages {
     last: Vec<String>,
     passes: u32,
     is_done: bool,
+    denied: Denied,
 }
 
 pub(super) fn in_window(
@@ -85,9 +87,20 @@ pub(super) fn in_window(
     currency: Currency,
 ) -> ShopStream<OrderBatch> {
     let Some(hours) = hours(window) else { return stream::empty().boxed() };
-    let (seen, last) = (HashSet::new(), Vec::new());
-    let pages =
-        Pages { api, access, window, hours, purpose, currency, offset: 0, seen, last, passes: 1, is_done: false };
+    let pages = Pages {
+        api,
+        access,
+        window,
+        hours,
+        purpose,
+        currency,
+        offset: 0,
+        seen: HashSet::new(),
+        last: Vec::new(),
+        passes: 1,
+        is_done: false,
+        denied: Denied::default(),
+    };
     stream::try_unfold(pages, |mut pages| async move {
         let batch = pages.next().await?;
         Ok(batch.map(|batch| (batch, pages)))
@@ -118,7 +131,7 @@ impl Pages {
                 }
             }
             if !fresh.is_empty() {
-                return batch(&self.api, &self.access, &fresh, self.currency).await.map(Some);
+                return batch(&self.api, &self.access, &self.denied, &fresh, self.currency).await.map(Some);
             }
         }
         Ok(None)
@@ -174,9 +187,10 @@ fn id_of(raw: &RawValue) -> Option<String> {
 /// One by one: there is no multiget of orders.
 pub(super) fn by_id(api: Arc<Api>, access: Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
     let chunks: Vec<Vec<String>> = ids.chunks(BATCH).map(<[String]>::to_vec).collect();
+    let denied = Arc::<Denied>::default();
     stream::iter(chunks)
         .then(move |ids| {
-            let (api, access) = (api.clone(), access.clone());
+            let (api, access, denied) = (api.clone(), access.clone(), denied.clone());
             async move {
                 let api = &*api;
                 let access = &access;
@@ -191,7 +205,7 @@ pub(super) fn by_id(api: Arc<Api>, access: Access, ids: Vec<String>, currency: C
                         Found::Hidden => absent.refused.push(refused(external_id, "it is not shown to the seller")),
                     }
                 }
-                let mut batch = batch(api, access, &found, currency).await?;
+                let mut batch = batch(api, access, &denied, &found, currency).await?;
                 batch.absent = (absent.voided.len() + absent.refused.len()) as u64;
                 batch.voided.append(&mut absent.voided);
                 batch.refused.append(&mut absent.refused);
@@ -231,7 +245,13 @@ fn refused(external_id: String, reason: impl Into<String>) -> Refused {
 }
 
 /// What orders come to, with what has to be asked about each of them.
-async fn batch(api: &Api, access: &Access, raw: &[Box<RawValue>], currency: Currency) -> Result<OrderBatch, ShopError> {
+async fn batch(
+    api: &Api,
+    access: &Access,
+    denied: &Denied,
+    raw: &[Box<RawValue>],
+    currency: Currency,
+) -> Result<OrderBatch, ShopError> {
     let mut batch = OrderBatch { read: raw.len() as u64, ..OrderBatch::default() };
     let mut sales = Vec::new();
     for raw in raw {
@@ -249,10 +269,10 @@ async fn batch(api: &Api, access: &Access, raw: &[Box<RawValue>], currency: Curr
             Standing::Refused(reason) => batch.refused.push(refused(order.id.0, reason)),
         }
     }
-    let shipments = shipments::of_orders(api, access, &sales.iter().collect::<Vec<_>>()).await?;
+    let shipments = shipments::of_orders(api, access, denied, &sales.iter().collect::<Vec<_>>()).await?;
     let shipments = &shipments;
     let detailed = stream::iter(sales).map(|order| async move {
-        let details = details(api, access, &order, shipments, currency).await;
+        let details = details(api, access, denied, &order, shipments, currency).await;
         (order, details)
     });
     let mut detailed = detailed.buffered(CONCURRENCY);
@@ -268,12 +288,14 @@ async fn batch(api: &Api, access: &Access, raw: &[Box<RawValue>], currency: Curr
             Err(reason) => batch.refused.push(refused(order.id.0, reason)),
         }
     }
+    batch.missing_scopes = denied.scopes();
     Ok(batch)
 }
 
 async fn details(
     api: &Api,
     access: &Access,
+    denied: &Denied,
     order: &Order,
     shipments: &HashMap<String, Shipment>,
     currency: Currency,
@@ -284,7 +306,7 @@ async fn details(
         if order.has_tag("order_has_discount") { discounts(api, access, &order.id.0).await? } else { vec![] };
     let claimed = match refunded(order).is_zero() {
         true => claims::Claimed::default(),
-        false => claims::of_order(api, access, &order.id.0).await?,
+        false => claims::of_order(api, access, denied, &order.id.0).await?,
     };
     Ok(Details { discounts, shipping, claimed })
 }

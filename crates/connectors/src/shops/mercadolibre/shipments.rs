@@ -11,11 +11,14 @@ use rust_decimal::Decimal;
 
 use super::{
     api::Api,
+    denied::Denied,
     orders::CONCURRENCY,
     wire::{Order, ShipmentCosts, ShippedItem},
 };
 use crate::shops::amounts;
 
+/// What shipments are called where the permission for them is missing.
+const RESOURCE: &str = "shipments";
 /// Without it the resource answers in an older form.
 const NEW_FORMAT: [(&str, &str); 1] = [("x-format-new", "true")];
 
@@ -45,6 +48,7 @@ impl Shipment {
 pub(super) async fn of_orders(
     api: &Api,
     access: &Access,
+    denied: &Denied,
     orders: &[&Order],
 ) -> Result<HashMap<String, Shipment>, ShopError> {
     let id = |order: &&Order| order.shipping.as_ref().and_then(|shipping| shipping.id.as_ref()).map(|id| id.0.clone());
@@ -52,15 +56,16 @@ pub(super) async fn of_orders(
     let all: HashSet<String> = orders.iter().filter_map(id).collect();
     let read = |id: String| {
         let is_pack = packed.contains(&id);
-        async move { Ok((read(api, access, &id, is_pack).await?, id)) }
+        async move { Ok((read(api, access, denied, &id, is_pack).await?, id)) }
     };
     let shipments = stream::iter(all).map(read).buffer_unordered(CONCURRENCY);
     shipments.map_ok(|(shipment, id)| (id, shipment)).try_collect().await
 }
 
 /// A shipment that Mercado Libre does not show has no known cost.
-async fn read(api: &Api, access: &Access, id: &str, is_pack: bool) -> Result<Shipment, ShopError> {
-    let costs = match api.get_with(access, &["shipments", id, "costs"], &[], &NEW_FORMAT).await {
+async fn read(api: &Api, access: &Access, denied: &Denied, id: &str, is_pack: bool) -> Result<Shipment, ShopError> {
+    let path = |what| [RESOURCE, id, what];
+    let costs = match denied.ask(RESOURCE, api.get_with(access, &path("costs"), &[], &NEW_FORMAT)).await {
         Ok(answer) => answer.json::<ShipmentCosts>()?,
         Err(ShopError::NotFound | ShopError::Rejected(_)) => return Ok(Shipment::default()),
         Err(error) => return Err(error),
@@ -69,7 +74,7 @@ async fn read(api: &Api, access: &Access, id: &str, is_pack: bool) -> Result<Shi
     if cost.is_none_or(|cost| cost.is_zero()) || !is_pack {
         return Ok(Shipment { cost, units: BTreeMap::new() });
     }
-    match api.get_with(access, &["shipments", id, "items"], &[], &NEW_FORMAT).await {
+    match denied.ask(RESOURCE, api.get_with(access, &path("items"), &[], &NEW_FORMAT)).await {
         Ok(answer) => Ok(Shipment { cost, units: units(answer.json()?) }),
         Err(ShopError::NotFound | ShopError::Rejected(_)) => Ok(Shipment::default()),
         Err(error) => Err(error),

@@ -11,7 +11,9 @@ use serde_json::{json, value::RawValue};
 use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 
 use super::{
+    ALL_ORDERS,
     client::{Client, Reply},
+    grants,
     queries::{IDS, MANY_IDS, MAX_DEPTH, ORDER_SALES, ORDERS, ORDERS_BY_ID, ORDERS_EXIST, ORDERS_PAGE},
     sales::{self, Mapped},
     wire::{AgreementWire, Named, NodesData, OrderData, OrderWire, OrdersData},
@@ -152,13 +154,18 @@ async fn some(client: &Client, access: &Access, ids: Vec<String>, currency: Curr
     for (external_id, node) in paired(numbers, nodes)? {
         match node {
             Some(order) => take(client, access, currency, &order, &mut batch).await?,
-            None => {
-                batch.absent += 1;
-                batch.voided.push(Voided { external_id, is_there: false });
-            }
+            None => not_shown(external_id, access, &mut batch),
         }
     }
     Ok(batch)
+}
+
+/// An order that the platform does not show was deleted. Without the right to all orders it may just be too old to be shown.
+fn not_shown(external_id: String, access: &Access, batch: &mut OrderBatch) {
+    batch.absent += 1;
+    if grants(&access.scopes, ALL_ORDERS) {
+        batch.voided.push(Voided { external_id, is_there: false });
+    }
 }
 
 /// Reads one order and puts it where it belongs.
@@ -252,7 +259,21 @@ async fn agreements(client: &Client, access: &Access, order: &str) -> Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::shops::Secret;
+    use rstest::rstest;
     use time::macros::datetime;
+
+    #[rstest]
+    #[case(&["read_orders", "read_all_orders"], 1)]
+    #[case(&["read_orders"], 0)]
+    fn an_order_that_is_not_shown_is_gone_where_all_are_shown(#[case] scopes: &[&str], #[case] voided: usize) {
+        let shop = "example.myshopify.com".to_owned();
+        let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        let access = Access { shop_id: shop.clone(), shop, token: Secret::new("token".to_owned()), scopes };
+        let mut batch = OrderBatch::default();
+        not_shown("1".to_owned(), &access, &mut batch);
+        assert_eq!((batch.absent, batch.voided.len()), (1, voided));
+    }
 
     #[test]
     fn a_window_is_half_open_and_in_utc() {

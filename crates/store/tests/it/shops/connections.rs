@@ -7,7 +7,7 @@ use domain::{
     page::PageRequest,
     shops::{
         connections::{ConnectError, ConnectionStore, Description, Revocation, Revoked},
-        sync::SyncStore,
+        sync::{Counts, EndedRun, LeasedSync, Outcome, Stream, SyncStore},
     },
 };
 use time::{Duration, macros::datetime};
@@ -128,6 +128,50 @@ async fn a_connection_ends_once_with_both_events_and_everything_of_it() {
     assert_eq!((again.revoked_at, again.revoke_reason, again.connected_at), (None, None, later));
     // A lease of before stays void.
     assert!(!db.store.heartbeat(leased.lease, 60).await.unwrap());
+}
+
+async fn leased(db: &Database) -> LeasedSync {
+    let due = db.store.due(NOW + Duration::DAY, 10).await.unwrap()[0];
+    SyncStore::lease(&*db.store, due, 60).await.unwrap().unwrap()
+}
+
+/// The back-fill goes on below the connection of before. What was sold since would be in neither it nor the changes.
+#[tokio::test]
+async fn a_shop_that_is_connected_again_before_its_changes_were_read_goes_on_from_its_first_connection() {
+    let db = fresh().await;
+    let mine = account(&db).await;
+    let id = connect(&db.store, mine, Platform::Shopify, "a", NOW).await.unwrap();
+    let first = leased(&db).await;
+    assert_eq!(first.cursors, [], "a shop that is connected for the first time has been read nowhere");
+    let run = EndedRun {
+        stream: Stream::BackFill,
+        window: None,
+        counts: Counts::default(),
+        refusals: vec![],
+        started_at: NOW,
+        finished_at: NOW,
+        outcome: Outcome::Done { cursor: NOW - Duration::WEEK, reached: None },
+    };
+    SyncStore::record(&*db.store, first.lease, run).await.unwrap().unwrap();
+    for hours in [1, 2] {
+        db.store.revoke(mine, id, MANUAL, None).await.unwrap();
+        connect(&db.store, mine, Platform::Shopify, "a", NOW + Duration::hours(hours)).await.unwrap();
+    }
+    let again = leased(&db).await;
+    let cursors = (again.cursor(Stream::Changes), again.cursor(Stream::BackFill));
+    assert_eq!(cursors, (Some(NOW), Some(NOW - Duration::WEEK)));
+    assert_eq!((again.integration.last_sync_at, again.integration.last_error), (None, None));
+}
+
+/// Without a history that was begun, the back-fill begins at the new connection and leaves nothing out.
+#[tokio::test]
+async fn a_shop_that_was_never_read_begins_with_its_new_connection() {
+    let db = fresh().await;
+    let mine = account(&db).await;
+    let id = connect(&db.store, mine, Platform::Shopify, "a", NOW).await.unwrap();
+    db.store.revoke(mine, id, MANUAL, None).await.unwrap();
+    connect(&db.store, mine, Platform::Shopify, "a", NOW + Duration::HOUR).await.unwrap();
+    assert_eq!(leased(&db).await.cursors, []);
 }
 
 #[tokio::test]

@@ -5,9 +5,11 @@ use domain::{
     accounts::Platform,
     audit::{Action, Actor, Entry},
     daily::DailyStore,
-    imports::{Buyer, DocumentKind, DocumentPart, ImportStore, Line, Target},
+    imports::{Buyer, DocumentKind, DocumentPart, ImportStore, Line, ShopDocument, ShopSource, Target},
+    integrations::RevokeReason,
     profit::DayRange,
     shops::{
+        connections::{ConnectionStore, Revocation},
         hooks::PrivacyRequest,
         privacy::{NewRequest, PrivacyStore, Redacted, RequestKind, TIME_LIMIT},
     },
@@ -196,6 +198,41 @@ async fn named_orders_lose_their_buyer_and_a_shop_all_of_them() {
     // A shop that is connected again later gives its buyers again.
     import(&db, mine.0, documents()).await;
     assert_eq!(count(&db, mine.0, "orders WHERE customer_id IS NOT NULL").await, 3);
+}
+
+/// Imports orders that a connection read, each with its buyer.
+async fn read(db: &Database, (account, integration): (AccountId, IntegrationId), orders: &[(&str, &str)]) {
+    let whole = |(id, buyer): &(&str, &str)| ShopDocument {
+        order_id: (*id).to_owned(),
+        parts: vec![document(DocumentKind::Order, id, DAY, buyer, dec!(10))],
+        is_whole: true,
+        is_there: true,
+    };
+    let documents: Vec<ShopDocument> = orders.iter().map(whole).collect();
+    let target = Target { account, now: NOW, dry_run: false };
+    let source = ShopSource { platform: Platform::Shopify, integration };
+    Importer::new(db.connect()).shop_documents(target, source, stream::iter([Ok(documents)]).boxed()).await.unwrap();
+}
+
+/// The platform asks weeks after the app was removed; by then the owner may have another shop there.
+#[tokio::test]
+async fn a_shop_is_forgotten_without_the_buyers_of_the_one_that_was_connected_since() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let old = connect(&db.store, account, Platform::Shopify, "old", NOW).await.unwrap();
+    read(&db, (account, old), &[("1", "ana"), ("2", "bob")]).await;
+    let end = Revocation { reason: RevokeReason::Uninstalled, generation: None, now: NOW };
+    db.store.revoke(account, old, end, None).await.unwrap();
+    let new = connect(&db.store, account, Platform::Shopify, "new", NOW).await.unwrap();
+    read(&db, (account, new), &[("3", "bob"), ("4", "cleo")]).await;
+    import(&db, account, vec![document(DocumentKind::Order, "5", DAY, "dan", dec!(10))]).await;
+
+    let request = log(&db, (account, old), 1, PrivacyRequest::RedactShop).await;
+    let redacted = db.store.redact(account, request, NOW).await.unwrap();
+    assert_eq!(redacted, Some(Redacted { customers: 2, orders: 2 }), "ana, and dan who came by file");
+    assert_eq!(count(&db, account, "customers WHERE external_id IN ('bob', 'cleo')").await, 2);
+    assert_eq!(count(&db, account, "orders WHERE customer_id IS NULL AND external_id IN ('1', '5')").await, 2);
+    assert_eq!(count(&db, account, "orders WHERE customer_id IS NOT NULL").await, 3);
 }
 
 #[tokio::test]

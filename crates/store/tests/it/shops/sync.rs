@@ -123,6 +123,28 @@ async fn cursors_move_with_their_runs_and_never_back() {
     assert_eq!((next.integration.last_sync_at, next.integration.status(NOW)), (Some(NOW), Status::Connected));
 }
 
+/// A cursor that only this process remembers would be back where it was with the next lease.
+#[tokio::test]
+async fn a_stream_that_is_restarted_is_read_from_there_on_by_whoever_reads_it_next() {
+    let db = fresh().await;
+    let (account, id, leased) = reading(&db).await;
+    let two = NOW - Duration::days(2);
+    for outcome in [done(two), unreachable(), Outcome::Restarted { cursor: NOW }] {
+        SyncStore::record(&*db.store, leased, run(Stream::BackFill, NOW, outcome)).await.unwrap().unwrap();
+    }
+    SyncStore::record(&*db.store, leased, run(Stream::Catalogue, NOW, Outcome::Restarted { cursor: NOW }))
+        .await
+        .unwrap();
+    SyncStore::release(&*db.store, leased, NOW).await.unwrap();
+    let next = lease(&db, id).await.unwrap();
+    assert_eq!((next.cursor(Stream::BackFill), next.cursor(Stream::Catalogue)), (Some(NOW), None));
+    let failed: Vec<_> = next.failed.iter().map(|failed| (failed.stream, failed.at)).collect();
+    assert_eq!(failed, [(Stream::BackFill, NOW)], "nothing was read");
+    SyncStore::record(&*db.store, next.lease, run(Stream::BackFill, NOW, done(NOW - Duration::DAY))).await.unwrap();
+    let read = IntegrationStore::find(&*db.store, account, id).await.unwrap().unwrap();
+    assert_eq!((read.backfilled_from, read.last_error), (Some(NOW - Duration::DAY), None));
+}
+
 #[tokio::test]
 async fn the_log_shows_runs_newest_first_with_the_newest_records_that_were_refused() {
     let db = fresh().await;
@@ -177,8 +199,9 @@ async fn a_connection_that_goes_on_failing_is_called_broken_once_until_it_is_men
     };
     assert_eq!(record(Stream::Changes, 0, unreachable()).await, (1, false));
     assert_eq!(record(Stream::Changes, 10, unreachable()).await, (2, false));
-    // Another stream that succeeds mends nothing.
-    assert_eq!(record(Stream::Catalogue, 12, done(at(12))).await, (2, false));
+    // Another stream is counted by itself, and mends nothing when it succeeds.
+    assert_eq!(record(Stream::Catalogue, 12, unreachable()).await, (1, false));
+    assert_eq!(record(Stream::Catalogue, 12, done(at(12))).await, (0, false));
     assert_eq!(record(Stream::Changes, 14, unreachable()).await, (3, false));
     assert_eq!(record(Stream::Changes, 15, unreachable()).await, (4, true));
     assert_eq!(record(Stream::Changes, 30, unreachable()).await, (5, false));

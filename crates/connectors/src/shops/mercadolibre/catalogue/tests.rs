@@ -19,6 +19,7 @@ fn listed(sku: &str, user_product: Option<&str>, available: i64) -> Listed {
         price: Some(dec!(10)),
         user_product: user_product.map(str::to_owned),
         available: Some(available),
+        is_closed: false,
     }
 }
 
@@ -51,8 +52,18 @@ fn each_answer_of_a_multiget_stands_for_itself() {
     assert_eq!(listing(&got(404, &json!({"error": "not_found"})), ars()), Ok(vec![]));
     assert!(listing(&got(500, &json!({})), ars()).unwrap_err().contains("500"));
     assert!(listing(&got(200, &json!({"id": []})), ars()).is_err());
-    let closed = json!({"id": "MLA1", "status": "closed", "currency_id": "ARS"});
-    assert_eq!(listing(&got(200, &closed), ars()), Ok(vec![]));
+}
+
+#[test]
+fn of_what_no_open_listing_has_nothing_is_left() {
+    let closed = json!({
+        "id": "MLA1", "status": "closed", "currency_id": "USD", "available_quantity": 7,
+        "variations": [{"id": 11, "seller_custom_field": "gone"}, {"id": 12, "seller_custom_field": "again"}],
+    });
+    let mut all = listing(&got(200, &closed), ars()).unwrap();
+    assert!(all.iter().all(|listed| listed.is_closed));
+    all.push(Listed { is_closed: true, ..listed("GONE", None, 7) });
+    assert_eq!(not_listed(all, &[listed("Again", None, 2)]), ["gone"]);
 }
 
 #[test]

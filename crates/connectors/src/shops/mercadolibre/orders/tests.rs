@@ -1,7 +1,72 @@
-use proptest::prelude::*;
-use time::macros::datetime;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::*;
+use domain::shops::Secret;
+use proptest::prelude::*;
+use serde_json::json;
+use time::macros::datetime;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
+
+use super::{super::api::Limits, *};
+
+/// A Mercado Libre where the app lacks every permission, and how often it has said so.
+async fn refusing() -> (Api, Arc<AtomicUsize>) {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let refused = Arc::new(AtomicUsize::new(0));
+    let count = refused.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let count = count.clone();
+            tokio::spawn(async move {
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    if stream.read_buf(&mut head).await.unwrap_or(0) == 0 {
+                        return;
+                    }
+                }
+                count.fetch_add(1, Ordering::SeqCst);
+                let body = r#"{"error":"PA_UNAUTHORIZED_RESULT_FROM_POLICIES"}"#;
+                let head = format!("content-length: {}\r\nconnection: close", body.len());
+                let answer = format!("HTTP/1.1 403 Forbidden\r\n{head}\r\n\r\n{body}");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            });
+        }
+    });
+    (Api::new(base.parse().unwrap(), Limits::per_second(100_000)).unwrap(), refused)
+}
+
+/// A sale that was shipped, and of which some money went back.
+fn sold(id: u32) -> Box<RawValue> {
+    let order = json!({
+        "id": id, "status": "paid", "date_created": "2026-11-24T10:00:00.000-04:00", "currency_id": "ARS",
+        "order_items": [{"item": {"id": "MLA1", "title": "Mug"}, "quantity": 1, "unit_price": 10}],
+        "payments": [{"status": "approved", "transaction_amount": 10, "transaction_amount_refunded": 4}],
+        "shipping": {"id": 1_000 + id},
+    });
+    RawValue::from_string(order.to_string()).unwrap()
+}
+
+#[tokio::test]
+async fn orders_are_read_without_what_the_app_may_not_read_and_it_is_soon_asked_no_more() {
+    let (api, refused) = refusing().await;
+    let token = Secret::new("token".to_owned());
+    let access = Access { shop_id: "5".to_owned(), shop: "5.example.com".to_owned(), token, scopes: vec![] };
+    let (denied, currency) = (Denied::default(), "ARS".parse().unwrap());
+    let raw: Vec<_> = (0..40).map(sold).collect();
+    let first = batch(&api, &access, &denied, &raw, currency).await.unwrap();
+    assert_eq!((first.orders.len(), first.refused.len()), (40, 0));
+    assert!(first.orders.iter().all(|order| order.order.shipping.is_none() && order.refunds.len() == 1));
+    assert_eq!(first.missing_scopes, ["post-purchase", "shipments"]);
+    let calls = refused.load(Ordering::SeqCst);
+    assert!(calls <= 2 * CONCURRENCY, "{calls}");
+    let second = batch(&api, &access, &denied, &raw, currency).await.unwrap();
+    assert_eq!((second.orders.len(), second.missing_scopes), (40, first.missing_scopes));
+    assert_eq!(refused.load(Ordering::SeqCst), calls);
+}
 
 #[test]
 fn filters_are_of_full_hours() {
