@@ -12,8 +12,8 @@ use crate::{deliveries::Clock, outage, worker};
 
 /// How often it is looked whether anybody is due.
 const EVERY: Duration = Duration::from_secs(60);
-/// Users that are looked at.
-const LOOKED_AT: i64 = 10;
+/// Users that are looked at: far more than cannot be erased at a time, so that these hold up nobody who comes after.
+const LOOKED_AT: i64 = 1_000;
 
 /// What users are erased with.
 #[derive(Clone)]
@@ -38,7 +38,6 @@ impl ErasureWorker {
         let now = (self.clock)();
         let due = self.erasures.due(now, LOOKED_AT).await?;
         for user in &due {
-            // Who cannot be erased yet holds up nobody who comes after.
             let erasing = async {
                 match self.eraser.erase(user, now).await {
                     Ok(rows) => tracing::info!(rows, "a user was erased"),

@@ -1,7 +1,7 @@
 //! The end of a user: both accounts with everything in them, and the people who belong to nobody else.
 //!
-//! Keys and sessions end at once. The rest goes after [`UNDO_FOR`], until when an owner can undo it; of the ledger the amounts
-//! stay, without anything that says whose they were.
+//! Keys, sessions and automatic top-ups end at once. The rest goes after [`UNDO_FOR`], until when an owner can undo it; of
+//! the ledger the amounts stay, without anything that says whose they were.
 
 use async_trait::async_trait;
 use time::{Duration, OffsetDateTime};
@@ -33,14 +33,14 @@ pub fn is_meant(name: &str, written: &str) -> bool {
 
 #[async_trait]
 pub trait ErasureStore: Send + Sync {
-    /// Has the user erased, revokes the keys of both accounts and ends the sessions of all members, their present one
-    /// included. One that is coming stays as it is.
+    /// Has the user erased, revokes the keys of both accounts, switches their automatic top-ups off and ends the sessions of
+    /// all members, their present one included. One that is coming stays as it is.
     async fn request(&self, user: &UserId, erasure: Erasure, note: Entry) -> Result<(), StoreError>;
     /// The one that is coming.
     async fn standing(&self, user: &UserId) -> Result<Option<Erasure>, StoreError>;
-    /// Takes it back. Keys and sessions that have ended stay so. False when there is none.
+    /// Takes it back. What has ended stays so. False when there is none.
     async fn undo(&self, user: &UserId, note: Entry, now: OffsetDateTime) -> Result<bool, StoreError>;
-    /// Users that are to be erased by `now`, at most `limit`.
+    /// Users that are to be erased by `now`, at most `limit`; none whose automatic charge was sent and is not answered.
     async fn due(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<UserId>, StoreError>;
 }
 

@@ -275,7 +275,7 @@ impl Engine {
             }
             Err(error) => {
                 self.rest("deliveries cannot be leased; trying again", &error);
-                rooms.iter().for_each(|room| self.queues.announce(room.receiver));
+                self.queues.not_leased(&rooms);
             }
         }
     }

@@ -11,7 +11,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-/// How long an empty queue is remembered after its receiver failed.
+/// How long an idle queue is remembered after its receiver failed.
 const FORGET_AFTER: time::Duration = time::Duration::minutes(15);
 
 #[derive(Debug, Default)]
@@ -21,7 +21,15 @@ struct EndpointQueue {
     waiting: bool,
     /// Whether it stands in line.
     in_line: bool,
+    /// Deliveries for it may be leased already, and are not counted yet.
+    leasing: bool,
     breaker: Breaker,
+}
+
+impl EndpointQueue {
+    fn is_idle(&self) -> bool {
+        self.in_flight == 0 && !self.waiting && !self.in_line && !self.leasing
+    }
 }
 
 /// The queues of all endpoints. They are an estimate of the due deliveries in the database, which decides.
@@ -84,6 +92,7 @@ impl EndpointQueues {
             // A full queue stands in line again when an attempt ends, one with an open breaker when it closes.
             if room > 0 && queue.waiting {
                 queue.waiting = false;
+                queue.leasing = true;
                 free -= room;
                 *of_account += room;
                 rooms.push(Capacity { receiver, deliveries: room });
@@ -106,12 +115,23 @@ impl EndpointQueues {
                 *self.in_flight_of.entry(room.receiver.account).or_default() += count;
             }
             if let Some(queue) = self.queues.get_mut(&room.receiver) {
+                queue.leasing = false;
                 queue.in_flight += count;
             }
             if count >= room.deliveries {
                 self.announce(room.receiver);
             }
             self.forget_if_idle(room.receiver);
+        }
+    }
+
+    /// Nothing could be leased of what was asked for: it is due still.
+    pub(super) fn not_leased(&mut self, rooms: &[Capacity]) {
+        for room in rooms {
+            if let Some(queue) = self.queues.get_mut(&room.receiver) {
+                queue.leasing = false;
+            }
+            self.announce(room.receiver);
         }
     }
 
@@ -138,8 +158,8 @@ impl EndpointQueues {
     /// Lets queues whose breaker may have closed stand in line again, and forgets old ones.
     pub(super) fn sweep(&mut self, now: OffsetDateTime) {
         self.queues.retain(|_, queue| {
-            let old = queue.breaker.open_until().is_none_or(|until| until + FORGET_AFTER < now);
-            queue.in_flight > 0 || queue.waiting || queue.in_line || !old
+            let old = queue.breaker.failing_until().is_none_or(|until| until + FORGET_AFTER < now);
+            !(queue.is_idle() && old)
         });
         for (receiver, queue) in &mut self.queues {
             if queue.waiting && !queue.in_line {
@@ -150,10 +170,8 @@ impl EndpointQueues {
     }
 
     fn forget_if_idle(&mut self, receiver: Receiver) {
-        let idle = |queue: &EndpointQueue| {
-            queue.in_flight == 0 && !queue.waiting && !queue.in_line && !queue.breaker.is_failing()
-        };
-        if self.queues.get(&receiver).is_some_and(idle) {
+        let forgettable = |queue: &EndpointQueue| queue.is_idle() && !queue.breaker.is_failing();
+        if self.queues.get(&receiver).is_some_and(forgettable) {
             self.queues.remove(&receiver);
         }
     }

@@ -16,6 +16,7 @@ use domain::{
     },
 };
 use rstest::rstest;
+use time::OffsetDateTime;
 use tokio::time::{Instant, sleep, timeout};
 
 use self::fakes::{Behaviour, Bulk, NOW, Queue, Running, answered, failing, leased, ports, receiver, secret};
@@ -208,6 +209,67 @@ fn lanes_take_turns_and_share_what_is_free() {
     assert_eq!(queues.plan(limits(10), NOW), [room(4, 4)]);
     queues.ended(receiver(1), Some(QUICK), NOW);
     assert_eq!(queues.plan(limits(10), NOW), [room(1, 5)]);
+}
+
+const FAILED: Observation = Observation { status: Some(503), ..QUICK };
+
+/// The only delivery that is due to the receiver fails.
+fn fail(queues: &mut EndpointQueues, now: OffsetDateTime) {
+    queues.announce(receiver(1));
+    let rooms = queues.plan(limits(10), now);
+    queues.leased(&rooms, &[leased(1, 0)]);
+    queues.ended(receiver(1), Some(FAILED), now);
+    let rooms = queues.plan(limits(10), now);
+    queues.leased(&rooms, &[]);
+}
+
+#[test]
+fn failures_between_which_nothing_is_due_open_the_breaker() {
+    let mut queues = EndpointQueues::default();
+    let at = |number: i32| NOW + time::Duration::minutes(5) * number;
+    for number in 0..5 {
+        queues.sweep(at(number));
+        fail(&mut queues, at(number));
+    }
+    queues.announce(receiver(1));
+    assert_eq!(queues.plan(limits(10), at(4)), []);
+}
+
+#[test]
+fn a_failure_is_forgotten_after_a_quarter_of_an_hour() {
+    let mut queues = EndpointQueues::default();
+    fail(&mut queues, NOW);
+    let mut room_after = |seconds| {
+        let now = NOW + Duration::from_secs(seconds);
+        queues.sweep(now);
+        queues.announce(receiver(1));
+        let rooms = queues.plan(limits(10), now);
+        queues.leased(&rooms, &[]);
+        rooms[0].deliveries
+    };
+    assert_eq!([room_after(900), room_after(901)], [2, 4]);
+}
+
+#[test]
+fn a_queue_is_kept_while_deliveries_are_leased_for_it() {
+    let room = |deliveries| Capacity { receiver: receiver(1), deliveries };
+    let mut queues = EndpointQueues::default();
+    queues.announce(receiver(1));
+    let first = queues.plan(limits(10), NOW);
+    queues.sweep(NOW);
+    queues.leased(&first, &[leased(1, 0)]);
+    queues.announce(receiver(1));
+    let second = queues.plan(limits(10), NOW);
+    assert_eq!(second, [room(3)], "of four one is under way");
+    // The attempt ends before the second call does.
+    queues.ended(receiver(1), Some(QUICK), NOW);
+    queues.leased(&second, &[leased(1, 1)]);
+    queues.announce(receiver(1));
+    let third = queues.plan(limits(10), NOW);
+    assert_eq!(third, [room(7)], "a quick answer doubled the limit");
+    queues.not_leased(&third);
+    queues.sweep(NOW);
+    assert_eq!(queues.plan(limits(10), NOW), [room(7)], "what could not be leased is asked for again");
 }
 
 /// A receiver of an account that has several.

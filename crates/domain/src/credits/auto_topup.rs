@@ -14,6 +14,8 @@ use crate::{
 pub const MAX_THRESHOLD: i64 = 1_000_000;
 /// Failed charges in a row that switch it off.
 pub const MAX_FAILURES: i64 = 3;
+/// Why a charge is canceled that the balance does not call for any more.
+pub const BALANCE_RESTORED: &str = "balance_restored";
 /// How often a charge that exceeds the monthly cap is looked at again.
 pub const CAP_INTERVAL: Duration = Duration::hours(1);
 
@@ -192,7 +194,7 @@ pub fn plan(waiting: &Waiting, prices: &PriceList, rules: Rules, now: OffsetDate
         return Plan::Cancel { reason: "switched_off" };
     }
     if waiting.balance >= waiting.threshold {
-        return Plan::Cancel { reason: "balance_restored" };
+        return Plan::Cancel { reason: BALANCE_RESTORED };
     }
     if let Some(until) = waiting.last_ended_at.map(|ended| ended + rules.cooldown).filter(|until| *until > now) {
         return Plan::Wait { until };
@@ -232,21 +234,13 @@ fn next_month(now: OffsetDateTime) -> OffsetDateTime {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Left {
     /// To be looked at again.
-    Waiting {
-        until: OffsetDateTime,
-    },
-    Canceled {
-        reason: &'static str,
-    },
+    Waiting { until: OffsetDateTime },
+    /// For [`BALANCE_RESTORED`] another one is queued if the balance calls for it by now.
+    Canceled { reason: &'static str },
     /// Counts towards [`MAX_FAILURES`]; tried again then, unless that was the last.
-    Failed {
-        reason: String,
-        retry_at: OffsetDateTime,
-    },
+    Failed { reason: String, retry_at: OffsetDateTime },
     /// The payer was charged and got nothing for it: nothing is charged again before a person has switched it on.
-    Stopped {
-        reason: String,
-    },
+    Stopped { reason: String },
 }
 
 /// Where settings and charges are kept. A charge is queued in the transaction that leaves the balance below the

@@ -27,12 +27,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 pub struct Breaker {
     concurrency_limit: usize,
     failures: u32,
+    /// When the last of them was.
+    failed_at: Option<OffsetDateTime>,
     open_until: Option<OffsetDateTime>,
 }
 
 impl Default for Breaker {
     fn default() -> Self {
-        Self { concurrency_limit: INITIAL_LIMIT, failures: 0, open_until: None }
+        Self { concurrency_limit: INITIAL_LIMIT, failures: 0, failed_at: None, open_until: None }
     }
 }
 
@@ -57,9 +59,9 @@ impl Breaker {
         }
     }
 
-    /// When it will let an attempt through again, if it is open.
-    pub fn open_until(&self) -> Option<OffsetDateTime> {
-        self.open_until
+    /// When it failed last, or the end of the pause that followed; none if it has not failed since its last success.
+    pub fn failing_until(&self) -> Option<OffsetDateTime> {
+        self.open_until.max(self.failed_at)
     }
 
     /// Whether the receiver has failed since its last success.
@@ -80,7 +82,7 @@ impl Breaker {
             } else {
                 (self.concurrency_limit * 2).min(MAX_LIMIT)
             };
-            *self = Self { concurrency_limit, failures: 0, open_until: None };
+            *self = Self { concurrency_limit, ..Self::default() };
         }
     }
 
@@ -91,6 +93,7 @@ impl Breaker {
         }
         self.concurrency_limit = (self.concurrency_limit / 2).max(1);
         self.failures = self.failures.saturating_add(1);
+        self.failed_at = Some(now);
         if self.failures < FAILURES_TO_OPEN {
             return;
         }
@@ -146,16 +149,26 @@ mod tests {
     #[test]
     fn what_was_under_way_does_not_lengthen_the_pause_but_a_failed_probe_does() {
         let mut breaker = failed(16);
-        assert_eq!(breaker.open_until(), failed(5).open_until());
+        assert_eq!(breaker.open_until, failed(5).open_until);
         let probe = NOW + Duration::from_secs(5);
         breaker.record(UNANSWERED, probe);
-        assert_eq!(breaker.open_until(), Some(probe + Duration::from_secs(10)));
+        assert_eq!(breaker.open_until, Some(probe + Duration::from_secs(10)));
         let mut last = probe;
         for _ in 0..40 {
-            last = breaker.open_until().unwrap();
+            last = breaker.open_until.unwrap();
             breaker.record(seen(503), last);
         }
-        assert_eq!(breaker.open_until(), Some(last + LONGEST_PAUSE));
+        assert_eq!(breaker.open_until, Some(last + LONGEST_PAUSE));
+    }
+
+    #[test]
+    fn a_failure_is_known_until_a_success() {
+        assert_eq!(Breaker::default().failing_until(), None);
+        let mut breaker = failed(4);
+        assert_eq!(breaker.failing_until(), Some(NOW));
+        assert_eq!(failed(5).failing_until(), Some(NOW + Duration::from_secs(5)));
+        breaker.record(seen(200), NOW);
+        assert_eq!(breaker.failing_until(), None);
     }
 
     #[rstest]
@@ -165,7 +178,7 @@ mod tests {
     fn an_answer_that_shows_a_working_receiver_closes_it(#[case] status: u16) {
         let mut breaker = failed(6);
         breaker.record(seen(status), NOW);
-        assert_eq!((breaker.open_until(), breaker.is_failing()), (None, false));
+        assert_eq!((breaker.open_until, breaker.is_failing()), (None, false));
     }
 
     #[rstest]
@@ -174,6 +187,6 @@ mod tests {
     fn a_receiver_that_asks_for_time_gets_it_within_bounds(#[case] asked: u64, #[case] given: u64) {
         let mut breaker = failed(4);
         breaker.record(Observation { retry_after: Some(Duration::from_secs(asked)), ..seen(429) }, NOW);
-        assert_eq!(breaker.open_until(), Some(NOW + Duration::from_secs(given)));
+        assert_eq!(breaker.open_until, Some(NOW + Duration::from_secs(given)));
     }
 }

@@ -83,7 +83,6 @@ pub struct Report {
     pub lease: Lease,
     pub delivery: DeliveryId,
     pub attempt_number: u32,
-    pub attempt_of_round: u32,
     pub started_at: OffsetDateTime,
     pub attempt: Attempt,
     pub next: Next,
@@ -107,15 +106,7 @@ impl Report {
                 None => Next::Failed,
             }
         };
-        Self {
-            lease: leased.lease,
-            delivery: leased.id,
-            attempt_number: leased.attempt,
-            attempt_of_round: leased.attempt_of_round,
-            started_at,
-            attempt,
-            next,
-        }
+        Self { lease: leased.lease, delivery: leased.id, attempt_number: leased.attempt, started_at, attempt, next }
     }
 }
 
@@ -172,7 +163,7 @@ pub trait DeliveryQueue: Send + Sync {
     /// Records attempts, their deliveries' next steps and the subscriptions' figures, but for leases that were taken
     /// over: they leave no trace. Gives the receivers that are failing now.
     async fn record(&self, reports: &[Report], now: OffsetDateTime) -> Result<Vec<Failing>, StoreError>;
-    /// Switches a subscription off, unless it has had a success since.
+    /// Switches a subscription off, unless it has had a success since or was revoked.
     async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError>;
     /// Gives leases back unused: the deliveries are due at once.
     async fn release(&self, leases: &[Lease], now: OffsetDateTime) -> Result<(), StoreError>;

@@ -82,7 +82,9 @@ pub(super) async fn request(
         let id = result.get("run_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
         let row: RunRow = runs::table.find((account.0, id)).select(RunRow::as_select()).first(connection).await?;
         let state = result.get("state").and_then(Value::as_str).unwrap_or(RunState::Queued.as_str());
-        return Ok(Idempotent { value: row.into_answered(state), replayed: true });
+        // What was recorded by a release before knows no credits.
+        let credits = result.get("credits").and_then(Value::as_i64).unwrap_or(row.credits);
+        return Ok(Idempotent { value: row.into_answered(state, credits), replayed: true });
     }
     lock_account(connection, account).await?;
     refuse_paused(connection, account).await?;
@@ -96,7 +98,7 @@ pub(super) async fn request(
         }
     };
     if let Some(key) = key {
-        let result = json!({ "run_id": row.id, "state": row.state });
+        let result = json!({ "run_id": row.id, "state": row.state, "credits": row.credits });
         idempotency::finish(connection, account, key, result, now).await?;
     }
     Ok(Idempotent { value: row, replayed: false })

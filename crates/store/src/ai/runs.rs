@@ -88,9 +88,10 @@ pub(super) struct RunRow {
 }
 
 impl RunRow {
-    /// As it was while it was under way, in this state.
-    pub fn into_answered(self, state: &str) -> Self {
-        Self { state: state.to_owned(), outcome: None, reason: None, refunded: false, finished_at: None, ..self }
+    /// As it was while it was under way, in this state, with what it had been debited.
+    pub fn into_answered(self, state: &str, credits: i64) -> Self {
+        let state = state.to_owned();
+        Self { state, outcome: None, reason: None, credits, refunded: false, finished_at: None, ..self }
     }
 }
 

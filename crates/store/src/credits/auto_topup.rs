@@ -11,7 +11,8 @@ use domain::{
     AccountId, ChargeId, StoreError,
     audit::Entry,
     credits::auto_topup::{
-        AutoTopup, AutoTopupChange, AutoTopupStore, ChargeRef, Left, MAX_FAILURES, Terms, Waiting, month_start,
+        AutoTopup, AutoTopupChange, AutoTopupStore, BALANCE_RESTORED, ChargeRef, Left, MAX_FAILURES, Terms, Waiting,
+        month_start,
     },
     payments::Price,
 };
@@ -309,9 +310,14 @@ async fn leave(
             diesel::update(held).set(values).execute(connection).await?;
         }
         Left::Canceled { reason } => {
+            let Locked { totals, auto_topup } = lock(connection, charge.account).await?;
             let ended =
                 (auto_topups::state.eq("canceled"), auto_topups::reason.eq(*reason), auto_topups::finished_at.eq(now));
-            diesel::update(held).set(ended).execute(connection).await?;
+            let canceled = diesel::update(held).set(ended).execute(connection).await?;
+            // A debit since the lease queued nothing: this charge was in line.
+            if canceled == 1 && *reason == BALANCE_RESTORED {
+                queue_if_met(connection, charge.account, auto_topup, totals.balance, now).await?;
+            }
         }
         Left::Failed { reason, retry_at } => {
             let Locked { totals, auto_topup } = lock(connection, charge.account).await?;

@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 use super::{
     offers,
     posting::{Locked, Operation, apply, lock},
-    top_ups::queue_if_low,
+    top_ups::{follow_settings, queue_if_low},
 };
 use crate::{
     Store,
@@ -361,7 +361,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// A card whose owner denies a payment is not charged again without being asked.
+    /// A card whose owner denies a payment is not charged again without being asked, not by a charge that waits either.
     async fn stop_automatic_charges(&self, connection: &mut AsyncPgConnection) -> Result<(), Error> {
         let off = (
             credit_balances::auto_topup_enabled.eq(false),
@@ -369,7 +369,7 @@ impl Writing<'_> {
         );
         let target = credit_balances::table.find(self.settlement.account.0);
         diesel::update(target).set(off).execute(connection).await?;
-        Ok(())
+        follow_settings(connection, self.settlement.account, self.now).await
     }
 
     /// Takes the credits of a payment away again, as far as they are still there. The second value is what was not.

@@ -13,7 +13,7 @@ use super::posting::{Locked, lock};
 use crate::{
     Store,
     database::{error::Failure, query::RunQueryDsl, statement::Scalar},
-    schema::auto_topups,
+    schema::{auto_topups, credit_balances},
 };
 
 statement!(
@@ -104,6 +104,20 @@ pub(super) async fn follow_settings(
         }
     }
     Ok(())
+}
+
+/// Switches recharging off where it is on, and cancels a charge that waits and was not sent.
+pub(crate) async fn switch_off(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    reason: &str,
+    now: OffsetDateTime,
+) -> Result<(), Error> {
+    lock(connection, account).await?;
+    let on = credit_balances::table.find(account.0).filter(credit_balances::auto_topup_enabled);
+    let off = (credit_balances::auto_topup_enabled.eq(false), credit_balances::auto_topup_disabled_reason.eq(reason));
+    diesel::update(on).set(off).execute(connection).await?;
+    follow_settings(connection, account, now).await
 }
 
 impl Store {

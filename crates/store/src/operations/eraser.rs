@@ -42,10 +42,11 @@ session_statement!(
 
 session_statement!(
     after [""] =>
-    /// The amounts stay, and nothing that says whose they were.
+    /// The amounts stay, and nothing that says whose they were. Those of the sandbox are no money.
     CLOSE_LEDGER(account: BigInt, now: Timestamptz) -> () = "
     INSERT INTO closed_ledger (kind, amount, created_at, closed_at)
-    SELECT kind, amount, created_at, $2 FROM credit_transactions WHERE account_id = $1"
+    SELECT kind, amount, created_at, $2 FROM credit_transactions
+    WHERE account_id = $1 AND EXISTS (SELECT FROM accounts WHERE id = $1 AND mode = 'live')"
 );
 
 session_statements!(

@@ -17,13 +17,17 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::keys,
+    credits::top_ups,
     database::{
         error::{Failure, parse},
         query::RunQueryDsl,
     },
     people::{audit, mails},
-    schema::{accounts, api_keys, erasures, sessions},
+    schema::{accounts, api_keys, auto_topups, erasures, sessions},
 };
+
+/// Why recharging was switched off, as `disabled_reason` says it.
+const SWITCHED_OFF_BECAUSE: &str = "the deletion of the account was asked for";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = erasures, check_for_backend(diesel::pg::Pg))]
@@ -37,6 +41,41 @@ statement!(
     Ask<'a>(user: &'a str => Text, at: OffsetDateTime => Timestamptz, due: OffsetDateTime => Timestamptz) -> () = "
     INSERT INTO erasures (user_id, requested_at, due_at) VALUES ($1, $2, $3) ON CONFLICT (user_id) DO NOTHING"
 );
+
+/// Ends the automatic charges of the user's accounts. Copies of them as of a day have no balance.
+async fn stop_charges(connection: &mut AsyncPgConnection, user: &UserId, now: OffsetDateTime) -> QueryResult<()> {
+    let all: Vec<i64> = accounts::table
+        .filter(accounts::user_id.eq(user.as_str()))
+        .filter(accounts::copy_of.is_null())
+        .order(accounts::id)
+        .select(accounts::id)
+        .load(connection)
+        .await?;
+    for account in all {
+        top_ups::switch_off(connection, AccountId(account), SWITCHED_OFF_BECAUSE, now).await?;
+    }
+    Ok(())
+}
+
+/// Those of the users who have no charge that was sent and not answered: it may be paid, and the payment would be nobody's.
+async fn without_charges(connection: &mut AsyncPgConnection, mut users: Vec<String>) -> QueryResult<Vec<String>> {
+    let of: Vec<(i64, String)> = accounts::table
+        .filter(accounts::user_id.eq_any(&users))
+        .select((accounts::id, accounts::user_id))
+        .load(connection)
+        .await?;
+    let ids: Vec<i64> = of.iter().map(|(id, _)| *id).collect();
+    let unanswered: Vec<i64> = auto_topups::table
+        .filter(auto_topups::account_id.eq_any(ids))
+        .filter(auto_topups::state.eq("pending"))
+        .filter(auto_topups::attempts.gt(0))
+        .select(auto_topups::account_id)
+        .load(connection)
+        .await?;
+    let waiting: Vec<String> = of.into_iter().filter(|(id, _)| unanswered.contains(id)).map(|(_, user)| user).collect();
+    users.retain(|user| !waiting.contains(user));
+    Ok(users)
+}
 
 /// Revokes every key of the user's accounts, and has all processes forget them.
 async fn revoke_keys(connection: &mut AsyncPgConnection, user: &UserId, now: OffsetDateTime) -> QueryResult<()> {
@@ -62,6 +101,8 @@ impl ErasureStore for Store {
             if ask.execute(connection).await? == 0 {
                 return Ok(());
             }
+            // The balances before the accounts' other rows, as everywhere.
+            stop_charges(connection, user, now).await?;
             audit::add(connection, &note, now).await?;
             mails::tell_owners(connection, user, Notice::ErasureRequested, now).await?;
             revoke_keys(connection, user, now).await?;
@@ -102,7 +143,8 @@ impl ErasureStore for Store {
         let users: Vec<String> = self
             .run::<_, Failure>(async |connection| {
                 let due = erasures::table.filter(erasures::due_at.le(now)).order(erasures::due_at).limit(limit);
-                Ok(due.select(erasures::user_id).load(connection).await?)
+                let due = due.select(erasures::user_id).load(connection).await?;
+                Ok(without_charges(connection, due).await?)
             })
             .await?;
         users.iter().map(|user| parse(user, "user id")).collect()

@@ -145,6 +145,8 @@ impl DeliveryQueue for Store {
             let target = webhook_subscriptions::table
                 .find((account.0, subscription.0))
                 .filter(webhook_subscriptions::active)
+                // What is held for one that is revoked has to be canceled still.
+                .filter(webhook_subscriptions::revoked_at.is_null())
                 // A success since has set the count back.
                 .filter(webhook_subscriptions::fail_count.ge(i64::from(failing.run.attempts)));
             let change = (

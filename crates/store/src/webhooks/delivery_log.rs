@@ -40,6 +40,9 @@ use crate::{
     webhooks::deliveries::lease::{LeasedRow, leased},
 };
 
+/// How far the clocks of two hosts may be apart: that of the attempts, and that of who made the delivery.
+const CLOCK_SLACK: time::Duration = time::Duration::DAY;
+
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = deliveries, check_for_backend(diesel::pg::Pg))]
 struct DeliveryRow {
@@ -394,7 +397,7 @@ async fn with_attempts(
     let newest = NewestAttempts {
         ids: rows.iter().map(|row| row.id).collect(),
         account: account.0,
-        since: oldest,
+        since: oldest - CLOCK_SLACK,
         most_kept: MAX_ATTEMPTS_KEPT.into(),
         message_chars: i32::try_from(MAX_MESSAGE_CHARS).unwrap_or(i32::MAX),
         answer_bytes,

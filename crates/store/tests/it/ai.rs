@@ -128,6 +128,22 @@ async fn a_run_is_debited_before_its_call_and_refunded_once_unless_it_is_worded(
 }
 
 #[tokio::test]
+async fn a_request_that_is_sent_again_shows_what_the_first_answer_showed() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let key = || Some(IdempotencyKey { path: "/g".into(), key: "k".into(), request_hash: [1; 32] });
+    let first = db.store.request(account, Some(price()), key(), NOW).await.unwrap().value;
+    let claim = db.store.claim_next(NOW).await.unwrap().unwrap();
+    opened(&db, &claim, dec!(1), NOW).await;
+    let again = db.store.request(account, Some(price()), key(), NOW).await.unwrap();
+    assert_eq!((again.replayed, again.value.credits, again.value), (true, 0, first));
+    // As a release before recorded it.
+    db.sql.execute("UPDATE idempotency_keys SET result = result - 'credits'", &[]).await.unwrap();
+    let again = db.store.request(account, Some(price()), key(), NOW).await.unwrap();
+    assert_eq!(again.value.credits, 5);
+}
+
+#[tokio::test]
 async fn a_run_with_nothing_to_word_leaves_no_trace_in_the_ledger() {
     let db = fresh().await;
     let [account, _] = accounts(&db).await;

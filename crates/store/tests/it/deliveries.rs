@@ -11,7 +11,7 @@ use domain::{
         Subscription, WebhookStore,
         attempt::{ANSWER_BYTES_PER_DAY, Attempt, Failure, FailureCode, Outcome, Timings},
         delivery::{Capacity, DeliveryQueue, DeliveryState, Due, Failing, Leased, Next, Receiver, Report},
-        log::{DeliveryLog, Filter, LoggedAttempt},
+        log::{DeliveryLog, Filter, LoggedAttempt, Resent},
         schedule::DisabledReason,
         settings::{Change, Rotated, Rotation, WebhookSettings},
     },
@@ -240,6 +240,53 @@ async fn a_success_in_between_keeps_a_subscription_from_being_given_up() {
     fixture.store.disable(&failing[0], DisabledReason::Failing).await.unwrap();
     let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
     assert!(kept.subscription.active);
+}
+
+#[tokio::test]
+async fn a_late_failure_does_not_keep_what_is_held_for_a_revoked_subscription() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 2).await;
+    let leased = lease(&fixture, to, 1, START).await;
+    let failing = report(&fixture, &leased, answered(410), START).await;
+    fixture.execute("UPDATE deliveries SET state = 'held'").await;
+    assert!(fixture.store.revoke(to.account, to.subscription, None, START).await.unwrap());
+    fixture.store.disable(&failing[0], DisabledReason::Gone).await.unwrap();
+    assert_eq!(fixture.store.advance_bulk(START).await.unwrap(), Some(to));
+    assert_eq!(fixture.count("deliveries WHERE state = 'canceled'").await, 2);
+}
+
+#[tokio::test]
+async fn a_delivery_that_is_sent_again_is_no_second_one_that_fails() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 1).await;
+    let first = lease(&fixture, to, 1, START).await;
+    report(&fixture, &first, answered(500), START).await;
+    let resent = fixture.store.resend(to.account, to.subscription, first[0].id, None, None, START).await.unwrap();
+    assert_eq!(resent.value, Resent::Queued);
+    let again = lease(&fixture, to, 1, START).await;
+    assert_eq!((again[0].id, again[0].attempt, again[0].attempt_of_round), (first[0].id, 2, 1));
+    let run = report(&fixture, &again, answered(500), START).await[0].run;
+    assert_eq!((run.attempts, run.deliveries), (2, 1));
+    emit(&fixture, to.account, 1).await;
+    let other = lease(&fixture, to, 1, START).await;
+    let run = report(&fixture, &other, answered(500), START).await[0].run;
+    assert_eq!((run.attempts, run.deliveries), (3, 2));
+}
+
+#[tokio::test]
+async fn an_attempt_by_a_clock_that_is_behind_is_shown() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 1).await;
+    let leased = lease(&fixture, to, 1, START).await;
+    let began = START - Duration::from_secs(2);
+    let made = Report::new(&leased[0], began, answered(200), START, 0.0);
+    DeliveryQueue::record(&fixture.store, &[made], START).await.unwrap();
+    let shown = DeliveryLog::find(&fixture.store, to.account, to.subscription, leased[0].id).await.unwrap().unwrap();
+    assert!(shown.created_at > began);
+    assert_eq!((shown.attempts_kept, shown.attempts.len()), (1, 1));
 }
 
 #[tokio::test]

@@ -133,7 +133,8 @@ macro_rules! record {
                 claims: column(items, |report| report.lease.claim),
                 ids: column(items, |report| report.delivery.0),
                 numbers: column(items, number),
-                first_ones: column(items, |report| report.attempt_of_round == 1),
+                // Over all resends: one delivery that is sent again is no second one that fails.
+                first_ones: column(items, |report| report.attempt_number == 1),
                 starts: column(items, |report| report.started_at),
                 states: column(items, |report| state(report.next).as_str()),
                 due: column(items, |report| due(report.next)),

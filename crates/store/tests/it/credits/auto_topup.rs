@@ -5,7 +5,7 @@ use domain::{
     ai::{AiRuns, Ending, Outcome, RequestError},
     credits::{
         CreditAmount, CreditLedger, DebitError, RechargeSource, TransactionKind,
-        auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, ChargeRef, Left, Terms, Waiting},
+        auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, BALANCE_RESTORED, ChargeRef, Left, Terms, Waiting},
     },
     insights::InsightWriter,
     payments::{Entitlement, Order, Payer, Payment, PaymentStatus, PaymentStore, Price, Purchase, Settled, Settlement},
@@ -204,6 +204,29 @@ async fn a_failure_is_not_tried_again_when_the_balance_has_recovered() {
     let left = Left::Failed { reason: "card_declined".to_owned(), retry_at: START };
     db.store.leave(charge, left, START).await.unwrap();
     assert_eq!(states(&db, payer).await, ["(failed,card_declined)"]);
+}
+
+#[tokio::test]
+async fn a_charge_that_is_canceled_by_a_balance_of_before_is_put_in_line_again() {
+    let db = fresh().await;
+    let payer = recharging(&db).await;
+    spend(&db, payer, 950, "a").await;
+    let restore = format!("UPDATE credit_balances SET balance = 500 WHERE account_id = {payer}");
+    db.sql.batch_execute(&restore).await.unwrap();
+    let held = lease(&db, START).await.remove(0);
+    assert_eq!((held.balance, held.threshold), (500, 100));
+    // This queues nothing: a charge is in line.
+    spend(&db, payer, 450, "b").await;
+    let canceled = || Left::Canceled { reason: BALANCE_RESTORED };
+    for _ in 0..2 {
+        db.store.leave(held.charge, canceled(), START + MINUTE).await.unwrap();
+        assert_eq!(queue(&db, payer).await, ["(canceled,500,balance_restored,0)", "(pending,500,\"\",1)"]);
+    }
+    // Where the balance is restored still, that is all.
+    db.sql.batch_execute(&restore).await.unwrap();
+    let held = lease(&db, START + MINUTE).await.remove(0);
+    db.store.leave(held.charge, canceled(), START + MINUTE).await.unwrap();
+    assert_eq!(states(&db, payer).await, ["(canceled,balance_restored)"; 2]);
 }
 
 fn settings(enabled: bool, threshold: i64, credits: i64) -> AutoTopupChange {

@@ -2,6 +2,7 @@
 
 mod auto_topup;
 mod books;
+mod erasures;
 mod locks;
 mod model;
 mod operations;

@@ -3,7 +3,10 @@
 use domain::{
     AccountId,
     accounts::Plan,
-    credits::{CreditAmount, CreditLedger, RechargeSource, TransactionKind},
+    credits::{
+        CreditAmount, CreditLedger, RechargeSource, TransactionKind,
+        auto_topup::{AutoTopupChange, AutoTopupStore},
+    },
     payments::{
         Entitlement, Interval, Order, Payer, Payment, PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal,
         SettleError, Settled, Settlement,
@@ -185,6 +188,19 @@ async fn a_chargeback_switches_recharging_off() {
     settle(&db, pack(payer, "p1", PaymentStatus::ChargedBack)).await;
     let settings = db.store.summary(payer).await.unwrap().auto_topup;
     assert_eq!((settings.enabled, settings.disabled_reason.as_deref()), (false, Some("a payment was charged back")));
+}
+
+#[tokio::test]
+async fn a_chargeback_cancels_the_charge_that_waits() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 0).await;
+    settle(&db, pack(payer, "p1", PaymentStatus::Approved)).await;
+    let change = AutoTopupChange { enabled: true, threshold: Some(501), top_up_amount: Some(500), monthly_cap: None };
+    db.store.change(payer, change, None, START).await.unwrap();
+    let charges = async || crate::shop::rows(&db.sql, payer, "state, coalesce(reason, '')", "auto_topups").await;
+    assert_eq!(charges().await, ["(pending,\"\")"]);
+    settle(&db, pack(payer, "p1", PaymentStatus::ChargedBack)).await;
+    assert_eq!(charges().await, ["(canceled,settings_changed)"]);
 }
 
 #[tokio::test]

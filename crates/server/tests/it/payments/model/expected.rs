@@ -195,6 +195,9 @@ impl Expected {
         if payment.status == ChargedBack {
             self.settings.enabled = false;
             self.settings.switched_off = true;
+            if self.sent.is_none() {
+                self.pending = None;
+            }
         }
         match outcome {
             Outcome::Credited => self.credit(&bought, now),
