@@ -96,7 +96,7 @@ table! {
     GET "/address/{token}", Access::Anybody => pages::address::open;
     POST "/address/{token}", Access::Anybody => pages::address::confirm;
     GET "/outbox", Access::Anybody => pages::outbox::get;
-    GET "/status", Access::Anybody => pages::status::get;
+    GET "/status", Access::Asset => pages::status::get;
     GET "/enter/{token}", Access::Anybody => pages::enter::get;
     POST "/enter/{token}", Access::Anybody => pages::enter::post;
     GET "/confirm", Access::Member(Act::Look) => pages::confirm::get;

@@ -20,7 +20,8 @@ use crate::{
 statement!(
     Since(account: i64 => BigInt, since: OffsetDateTime => Timestamptz) -> NewsRow = "
     SELECT
-        (SELECT count(*) FROM anomalies WHERE account_id = $1 AND recorded_at > $2) AS anomalies,
+        (SELECT count(*) FROM anomalies
+            WHERE account_id = $1 AND kind = 'univariate' AND recorded_at > $2) AS anomalies,
         (SELECT count(*) FROM insights
             WHERE account_id = $1 AND status = 'open' AND is_told AND recorded_at > $2) AS insights,
         (SELECT count(*) FROM alert_rules WHERE account_id = $1 AND last_fired_at > $2) AS alerts,

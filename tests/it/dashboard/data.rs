@@ -182,11 +182,16 @@ async fn a_file_that_is_too_large_is_not_kept() {
 async fn the_jobs_run_when_they_are_asked_for() {
     let dashboard = Dashboard::start().await;
     let mut browser = dashboard.owner(dashboard.service.account).await;
-    assert_eq!(browser.post("/jobs", "").await.status, 303);
-    let waiting = browser.get("/data").await;
-    assert_eq!(waiting.header("refresh"), Some("3"));
+    let asked = browser.post("/jobs", "").await;
+    let watched = "/data?watch=jobs";
+    assert_eq!((asked.status, asked.header("location")), (303, Some("/data?watch=jobs#h-jobs")));
+    // Where a file may be chosen, nothing takes the page away.
+    let page = browser.get("/data").await;
+    assert!(page.header("refresh").is_none() && page.text.contains("type=\"file\"") && page.text.contains(watched));
+    let waiting = browser.get(watched).await;
+    assert!(waiting.header("refresh") == Some("3") && !waiting.text.contains("type=\"file\""), "{}", waiting.text);
     assert!(waiting.text.contains("Computing: at work") && waiting.text.contains(" disabled"), "{}", waiting.text);
     let _worker = worker(&dashboard);
-    let done = ended(&mut browser, "/data").await.text;
+    let done = ended(&mut browser, watched).await.text;
     assert_eq!(done.matches("✓ Done").count(), 8, "{done}");
 }

@@ -133,4 +133,11 @@ async fn a_key_is_given_only_to_who_proved_lately_who_they_are() {
     assert_eq!((page.status, page.header("location")), (303, Some("/confirm?next=%2Fkeys")));
     let count = dashboard.sql.query_one("SELECT count(*) FROM api_keys", &[]).await.unwrap();
     assert_eq!(count.get::<_, i64>(0), 0);
+    // Nothing is filled in that would be lost.
+    for (path, field) in [("/keys", "name"), ("/webhooks", "url"), ("/settings", "fee_rate")] {
+        let page = browser.get(path).await.text;
+        let next = path.replace('/', "%2F");
+        let leads = page.contains(&format!("value=\"{path}\"")) || page.contains(&format!("/confirm?next={next}"));
+        assert!(leads && !page.contains(&format!("name=\"{field}\"")), "{path}: {page}");
+    }
 }

@@ -120,14 +120,18 @@ pub async fn change(
 )]
 pub async fn delete(
     caller: Caller,
-    _: Query<NoParams>,
+    query: Query<NoParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
     let work = async move { state.alerts.delete(account, id, None, (state.clock)()).await };
-    if detached(work).await? { Reply::done(&DeletedBody { ok: true }) } else { Err(unknown()) }
+    if detached(work).await? {
+        Reply::done(&DeletedBody { ok: true, warnings: query.warnings })
+    } else {
+        Err(unknown())
+    }
 }
 
 impl From<InvalidTerms> for ApiError {

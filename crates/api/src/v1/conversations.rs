@@ -294,11 +294,12 @@ pub async fn judge(
     body: Json<JudgementRequest>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let (judgement, _, warnings) = body.into_parts(query.warnings);
+    let (judgement, key, warnings) = body.into_parts(query.warnings);
     let JudgementRequest { correct, category } = judgement;
     let (account, id, judgement) = (caller.account(), id(&request)?, Judgement { correct, category });
-    let work = async move { state.conversations.judge(account, id, judgement, None, (state.clock)()).await };
-    Reply::done(&OneBody::new(detached(work).await?, warnings))
+    let first = FirstAnswer { answers: state.answers.clone(), account, key: key.clone() };
+    let work = async move { state.conversations.judge(account, id, judgement, None, key, (state.clock)()).await };
+    written_once(first, work, |conversation| OneBody::new(conversation, warnings)).await
 }
 
 impl From<MessageRefused> for ApiError {

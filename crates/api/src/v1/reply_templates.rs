@@ -13,11 +13,12 @@ use domain::{
         },
     },
 };
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use self::bodies::{OneBody, TemplateBody, WholeBody};
+use super::integrations::DoneBody;
 use crate::{
     auth::Caller,
     body::Json,
@@ -146,14 +147,6 @@ fn approver(by: &str) -> Result<String, ApiError> {
     if is_name { Ok(by.to_owned()) } else { Err(ApiError::parameter("approved_by", fault)) }
 }
 
-/// What a deletion answers.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = DeletedReplyTemplate)]
-pub struct DeletedBody {
-    #[schema(example = true)]
-    ok: bool,
-}
-
 fn id(request: &HttpRequest) -> Result<TemplateId, ApiError> {
     path::number(request, "id").ok_or_else(unknown)
 }
@@ -253,19 +246,19 @@ pub async fn change(
 #[utoipa::path(
     delete, path = "/api/v1/reply-templates/{id}", tag = "conversations", operation_id = "delete_reply_template",
     params(("id" = i64, Path, description = "The template.", minimum = 1, example = 5)),
-    responses((status = 200, description = "The draft is gone.", body = DeletedBody)),
+    responses((status = 200, description = "The draft is gone.", body = DoneBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn delete(
     caller: Caller,
-    _: Query<NoParams>,
+    query: Query<NoParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let (account, id) = (caller.account(), id(&request)?);
     detached(async move { state.reply_templates.delete(account, id, None, (state.clock)()).await }).await?;
-    Reply::done(&DeletedBody { ok: true })
+    Reply::done(&DoneBody::new(query.warnings))
 }
 
 impl From<InvalidContent> for ApiError {

@@ -2,7 +2,7 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    web::{Data, Form, ReqData},
+    web::{self, Data, ReqData},
 };
 use domain::{passwords::Password, sessions::UNREMEMBERED};
 use serde::Deserialize;
@@ -18,12 +18,31 @@ use crate::{
     session::{Viewer, cookie},
     state::State,
     text::Writer,
-    views::ask::{self, Kind, Model},
+    views::{
+        ask::{self, Kind, Model},
+        form::{Button, Form},
+    },
 };
 
 /// Where to prove it, and to go on from there to `back`.
 pub fn address(back: &str) -> String {
     format!("/confirm?next={}", escaped(back))
+}
+
+/// The form of the page `back`, for who proved lately who they are; for others the way to prove it, before anything is filled in.
+pub fn first(writer: &Writer, viewer: &Viewer, back: &str, form: Form) -> Form {
+    if viewer.session().is_confirmed(writer.now) {
+        return form;
+    }
+    Form {
+        about: [form.about, vec![writer.say("confirm-needed")]].concat(),
+        is_get: true,
+        action: "/confirm".to_owned(),
+        hidden: vec![("next", back.to_owned())],
+        fields: vec![],
+        buttons: vec![Button { class: "btn", text: writer.say("confirm-title"), sends: None }],
+        ..form
+    }
 }
 
 fn model(writer: &Writer, viewer: &Viewer, to: &str) -> Model {
@@ -63,7 +82,7 @@ pub struct Fields {
 pub async fn post(
     request: HttpRequest,
     viewer: Viewer,
-    fields: Form<Fields>,
+    fields: web::Form<Fields>,
     from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {

@@ -16,6 +16,7 @@ use domain::{
 };
 use serde::Deserialize;
 use serde_json::json;
+use time::OffsetDateTime;
 
 use super::{
     bot::{category, language, note, pick},
@@ -51,6 +52,8 @@ pub struct Answer {
     template: Option<i64>,
     #[serde(default)]
     message: String,
+    /// When the decision was made that the page shows, in microseconds since 1970.
+    decided: Option<i64>,
     /// `list`, to go back to it.
     #[serde(default)]
     from: String,
@@ -83,7 +86,9 @@ pub async fn answer(
     };
     let mut entry = note(&viewer, action, format!("#{id}"));
     entry.after = template.filter(|_| sent.act == Deed::Choose).map(|template| json!({ "template_id": template.0 }));
-    let by = By::person(&viewer.session().person.name, Some(entry));
+    let instant = |micros| OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000);
+    let decided_at = sent.decided.map(instant).transpose().map_err(|_| PageError::Invalid("decided"))?;
+    let by = By::person(&viewer.session().person.name, Some(entry), decided_at);
     match state.conversations.act(viewer.account(), id, act, by, None, (state.clock)()).await {
         Ok(_) => Ok(back(id, done, is_list)),
         Err(ActError::NotFound) => Err(PageError::NotFound),
@@ -209,9 +214,17 @@ pub async fn judge(
     let mut entry = note(&viewer, Action::ReplyJudged, format!("#{id}"));
     entry.after = Some(json!({ "correct": correct }));
     let judgement = Judgement { correct, category };
-    let judged = state.conversations.judge(viewer.account(), id, judgement, Some(entry), (state.clock)()).await;
-    judged.map_err(fault)?;
-    Ok(back(id, "judged", false))
+    match state.conversations.judge(viewer.account(), id, judgement, Some(entry), None, (state.clock)()).await {
+        Ok(_) => Ok(back(id, "judged", false)),
+        Err(ActError::NotFound) => Err(PageError::NotFound),
+        Err(ActError::Idempotency(error)) => Err(error.into()),
+        Err(_) => Err(PageError::Conflict),
+    }
+}
+
+/// What an act sends, so that it acts on the decision that was looked at.
+pub fn seen(found: &Conversation) -> Option<(&'static str, String)> {
+    found.reply.as_ref().map(|reply| ("decided", (reply.decided_at.unix_timestamp_nanos() / 1_000).to_string()))
 }
 
 /// What can be done about the answer, and what else can be changed.
@@ -253,6 +266,14 @@ impl Forms<'_> {
         }
     }
 
+    /// About the decision that is shown.
+    fn decision(&self, id: &'static str, words: &str, fields: Vec<Field>, buttons: Vec<Button>) -> form::Form {
+        form::Form {
+            hidden: seen(self.found).into_iter().collect(),
+            ..self.form(id, words, "/answer", fields, buttons)
+        }
+    }
+
     fn button(&self, class: &'static str, words: &str, sends: (&'static str, &'static str)) -> Button {
         Button { class, text: self.writer.say(words), sends: Some(sends) }
     }
@@ -276,7 +297,7 @@ impl Forms<'_> {
             .filter(|(is_there, ..)| *is_there)
             .map(|(_, class, words, act)| self.button(class, words, ("act", act)))
             .collect();
-        (!buttons.is_empty()).then(|| self.form("h-decide", "reply-decide", "/answer", vec![], buttons))
+        (!buttons.is_empty()).then(|| self.decision("h-decide", "reply-decide", vec![], buttons))
     }
 
     fn choose(&self, usable: &[&Template], chosen: Option<TemplateId>, error: Option<String>) -> Option<form::Form> {
@@ -292,7 +313,7 @@ impl Forms<'_> {
         };
         let field = pick("template", self.writer.say("reply-template"), None, usable.iter().map(value), chosen);
         let buttons = vec![self.button("btn", "reply-choose-go", ("act", "choose"))];
-        Some(self.form("h-choose", "reply-choose", "/answer", vec![Field { error, ..field }], buttons))
+        Some(self.decision("h-choose", "reply-choose", vec![Field { error, ..field }], buttons))
     }
 
     /// Own words are possible while no answer was or may have been sent.

@@ -1,5 +1,7 @@
 //! Conversations under the shop's posts, and the queue of answers that wait for a person.
 
+use std::iter;
+
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     page::PageRequest,
@@ -13,6 +15,7 @@ use url::Url;
 
 use super::{
     bot::{self, Tab, category, pick, reply_state},
+    conversation_acts::seen,
     html, panel, query,
     shell::shell,
     window,
@@ -228,7 +231,7 @@ impl Source<'_> {
         let buttons = approve.into_iter().chain([("skip", "reply-skip"), ("take_over", "take-over")]);
         Acts {
             address: format!("/conversations/{}/answer", found.id),
-            hidden: vec![("from", "list")],
+            hidden: iter::once(("from", "list".to_owned())).chain(seen(found)).collect(),
             name: "act",
             buttons: buttons.map(|(act, words)| (act, self.writer.say(words))).collect(),
         }

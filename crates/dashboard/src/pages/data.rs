@@ -28,18 +28,21 @@ use crate::{
     views::{
         data::{self as view, Drop, Model, RunNow},
         layout::Here,
-        panel::Panel,
+        panel::{Panel, Way},
         pick::Pick,
         rows::{Badge, Cell, Head, Row},
     },
 };
 
+/// The page that looks again until the jobs have run. It has no form for a file: what is filled in would be lost.
+const WATCHED: &str = "/data?watch=jobs#h-jobs";
 /// Imports of a page.
 const LIMIT: i64 = 20;
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let (account, cursor) = (viewer.account(), query::cursor(&request)?);
+    let watches = query::one::<String>(&request, "watch")?.is_some();
     let newest = PageRequest { limit: 1, cursor: None };
     let (uploads, (is_requested, runs), dated) = try_join!(
         state.uploads.page(account, PageRequest { limit: LIMIT, cursor }),
@@ -47,22 +50,27 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         // Its figures are made from all sources.
         state.insights.page(account, insights::Filter::default(), newest),
     )?;
+    let is_watched = is_requested && watches;
+    let mut jobs = jobs(&writer, &runs, is_requested);
+    if is_requested && !is_watched {
+        jobs.all = Some(Way { text: writer.say("look-again"), address: WATCHED.to_owned() });
+    }
     let (title, may_change, api) = (writer.say("data"), viewer.may(Act::Change), &state.settings.api_url);
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Data, title.clone()).await?,
         title,
         place: window::place(&writer),
-        drop: may_change.then(|| drop(&writer)),
+        drop: (may_change && !is_watched).then(|| drop(&writer)),
         upload_head: upload_head(&writer),
         uploads: imported(&writer, account, &uploads),
         source_head: vec![Head::Text(writer.say("source")), Head::Number(writer.say("newest"))],
         sources: sources(&writer, &dated.freshness, api),
         run_now: may_change.then(|| RunNow { address: "/jobs", words: writer.say("jobs-run"), is_off: is_requested }),
         job_head: job_head(&writer),
-        jobs: jobs(&writer, &runs, is_requested),
+        jobs,
     };
     let mut response = html(view::page(&model));
-    if is_requested {
+    if is_watched {
         super::look_again(&mut response);
     }
     Ok(response)
@@ -71,7 +79,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 /// Runs the jobs of the account now.
 pub async fn run_jobs(viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     state.job_requests.request(viewer.account(), Some(viewer.note(Action::JobsRequested)), (state.clock)()).await?;
-    Ok(see("/data#h-jobs"))
+    Ok(see(WATCHED))
 }
 
 fn drop(writer: &Writer) -> Drop {

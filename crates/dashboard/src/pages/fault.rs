@@ -34,7 +34,9 @@ pub fn page(
         plain: Plain::new(&writer, title),
         what,
         back: writer.say("to-overview"),
-        again: matches!(fault, PageError::Unavailable(_)).then(|| writer.say("try-again")),
+        // A link can repeat only what was read.
+        again: (matches!(fault, PageError::Unavailable(_)) && request.method().is_safe())
+            .then(|| writer.say("try-again")),
     };
     fault::page(&model).into_string()
 }

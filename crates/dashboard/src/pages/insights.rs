@@ -174,7 +174,7 @@ impl Source<'_> {
     fn acts(&self, id: i64, buttons: &[(Status, &str)]) -> Acts {
         Acts {
             address: format!("/insights/{id}"),
-            hidden: vec![("from", self.query.status.as_str())],
+            hidden: vec![("from", self.query.status.to_string())],
             name: "status",
             buttons: buttons.iter().map(|(to, words)| (to.as_str(), self.writer.say(words))).collect(),
         }

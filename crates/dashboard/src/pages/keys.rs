@@ -20,7 +20,7 @@ use serde_json::json;
 use time::Duration;
 use url::Url;
 
-use super::{html, html_with, panel, query, shell::shell};
+use super::{confirm, html, html_with, panel, query, shell::shell};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -211,7 +211,7 @@ async fn model(
     let title = writer.say("keys");
     let may_change = viewer.may(Act::Administer);
     let about = writer.say(if viewer.session().account.mode == Mode::Live { "keys-about" } else { "keys-about-test" });
-    let form = may_change.then(|| form(writer, &asked));
+    let form = may_change.then(|| confirm::first(writer, viewer, Here::Keys.address(), form(writer, &asked)));
     Ok(Model {
         shell: shell(viewer, state, writer, Here::Keys, title.clone()).await?,
         title,

@@ -8,7 +8,7 @@ mod query;
 
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
-    insights, inventory,
+    insights,
     metrics::Metric,
     page::PageRequest,
     periods::shifted,
@@ -65,7 +65,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         of_before,
         state.metric_days.range(account, query.metric, with_today),
         state.insights.page(account, open, first(STORIES)),
-        state.inventory.list(account, Some(inventory::Status::Critical), first(STOCKOUTS)),
+        state.inventory.list(account, None, first(STOCKOUTS)),
         state.risks.list(account, risks::Filter::default(), first(RISKS)),
         state.integrations.page(account, first(CONNECTIONS), writer.now),
         state.notes.of_days(account, with_today),

@@ -21,6 +21,7 @@ use domain::{
 use time::Duration;
 
 use super::{
+    confirm,
     fields::Fields,
     html, html_with, panel, query,
     shell::shell,
@@ -131,7 +132,7 @@ async fn model(viewer: &Viewer, state: &State, writer: &Writer, asked: Asked) ->
     let tallies = state.delivery_log.tallies(account, writer.now - SHARE_OF).await?;
     let title = writer.say("webhooks");
     let may_change = viewer.may(Act::Change);
-    let form = may_change.then(|| form(writer, &asked));
+    let form = may_change.then(|| confirm::first(writer, viewer, Here::Webhooks.address(), form(writer, &asked)));
     Ok(Model {
         shell: shell(viewer, state, writer, Here::Webhooks, title.clone()).await?,
         title,

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 /// A form with a button for each decision.
 pub struct Acts {
     pub address: String,
-    pub hidden: Vec<(&'static str, &'static str)>,
+    pub hidden: Vec<(&'static str, String)>,
     /// The field that the buttons fill.
     pub name: &'static str,
     /// The value that a button sends, and its words.

@@ -27,6 +27,7 @@ code-wrong = That is no code that works now. Each works once; wait for the next 
 confirm-title = Confirm that it is you
 confirm-needed = To go on, you must have logged in within the last 15 minutes.
 confirm-by-link = You have no password. Open the link that { $command } prints.
+confirm-to-change = Confirm that it is you, to change this
 confirm-go = Go on
 confirm-wrong = That is not right. Try again.
 new-password = New password

@@ -27,6 +27,7 @@ code-wrong = Ese código no sirve ahora. Cada uno sirve una vez; espera el sigui
 confirm-title = Confirma que eres tú
 confirm-needed = Para seguir, tienes que haber iniciado sesión en los últimos 15 minutos.
 confirm-by-link = No tienes contraseña. Abre el enlace que muestra { $command }.
+confirm-to-change = Confirma que eres tú para cambiarlo
 confirm-go = Continuar
 confirm-wrong = Eso no es correcto. Inténtalo de nuevo.
 new-password = Contraseña nueva

@@ -27,6 +27,7 @@ code-wrong = Esse código não serve agora. Cada um serve uma vez; espere o pró
 confirm-title = Confirme que é você
 confirm-needed = Para continuar, é preciso ter entrado nos últimos 15 minutos.
 confirm-by-link = Você não tem senha. Abra o link que { $command } mostra.
+confirm-to-change = Confirme que é você para alterar
 confirm-go = Continuar
 confirm-wrong = Isso não está certo. Tente de novo.
 new-password = Senha nova

@@ -266,18 +266,22 @@ impl From<StoreError> for ActError {
 pub struct By {
     pub actor: String,
     pub note: Option<Entry>,
+    /// When the decision was made that is acted on; where a newer one has taken its place, nothing is done. `None` for the
+    /// newest, whichever it is.
+    pub decided_at: Option<OffsetDateTime>,
 }
 
 impl By {
-    /// A person's act: the prefix keeps what people call themselves apart from `bot` and from keys.
-    pub fn person(name: &str, note: Option<Entry>) -> Self {
-        Self { actor: format!("person {name}"), note }
+    /// A person's act on the decision that they saw: the prefix keeps what people call themselves apart from `bot` and from
+    /// keys.
+    pub fn person(name: &str, note: Option<Entry>, decided_at: Option<OffsetDateTime>) -> Self {
+        Self { actor: format!("person {name}"), note, decided_at }
     }
 }
 
 impl From<String> for By {
     fn from(actor: String) -> Self {
-        Self { actor, note: None }
+        Self { actor, note: None, decided_at: None }
     }
 }
 
@@ -327,15 +331,16 @@ pub trait ConversationStore: Send + Sync {
         now: OffsetDateTime,
     ) -> Result<Idempotent<Conversation>, ActError>;
     /// Notes a person's judgement of the newest decision; mode `auto` falls back to `approve` where it is no longer
-    /// earned.
+    /// earned. Refuses with [`ActError::NotFound`] and [`ActError::Transition`], where the bot has decided nothing.
     async fn judge(
         &self,
         account: AccountId,
         id: ConversationId,
         judgement: Judgement,
         note: Option<Entry>,
+        idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Conversation, ChangeError>;
+    ) -> Result<Idempotent<Conversation>, ActError>;
 }
 
 #[cfg(test)]
@@ -350,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_person_is_taken_for_neither_the_bot_nor_a_key() {
-        let actors = ["bot", "key 5"].map(|name| By::person(name, None).actor);
+        let actors = ["bot", "key 5"].map(|name| By::person(name, None, None).actor);
         assert_eq!(actors, ["person bot", "person key 5"]);
     }
 

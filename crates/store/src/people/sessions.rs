@@ -126,7 +126,11 @@ impl SessionStore for Store {
 
     async fn find(&self, hash: TokenHash) -> Result<Option<Session>, StoreError> {
         let member = memberships::user_id.eq(sessions::user_id).and(memberships::person_id.eq(sessions::person_id));
-        let shown = accounts::user_id.eq(sessions::user_id).and(accounts::mode.eq(sessions::mode));
+        // A copy as of a day has its original's user and mode.
+        let shown = accounts::user_id
+            .eq(sessions::user_id)
+            .and(accounts::mode.eq(sessions::mode))
+            .and(accounts::copy_of.is_null());
         let found = self
             .run::<_, Failure>(async |connection| {
                 Ok(sessions::table

@@ -29,10 +29,9 @@ use domain::{
 use time::OffsetDateTime;
 
 use self::rows::{ConversationRow, MessageRow};
-use super::{intake::take_over, settings};
+use super::intake::take_over;
 use crate::{
     Store,
-    accounts::lock,
     database::{
         error::{Failure, corrupt, parse},
         idempotency::WriteError,
@@ -274,14 +273,13 @@ impl ConversationStore for Store {
         id: ConversationId,
         judgement: Judgement,
         note: Option<Entry>,
+        key: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Conversation, ChangeError> {
-        let judged = self.transact::<_, Rollback<ChangeError>>(async |connection| {
-            let judged = judge_locked(connection, account, id, judgement, now).await?;
-            audit::add_any(connection, note.as_ref(), now).await?;
-            Ok(judged)
+    ) -> Result<Idempotent<Conversation>, ActError> {
+        let judged = self.transact::<_, WriteError<ActError>>(async |connection| {
+            acts::judge_once(connection, account, id, (judgement, note.as_ref()), key.as_ref(), now).await
         });
-        judged.await.map_err(Rollback::into_error)
+        judged.await.map_err(WriteError::into_refusal)
     }
 }
 
@@ -369,37 +367,4 @@ async fn link(
         .execute(connection)
         .await?;
     Ok(())
-}
-
-async fn judge_locked(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    id: ConversationId,
-    judgement: Judgement,
-    now: OffsetDateTime,
-) -> Result<Conversation, Rollback<ChangeError>> {
-    // Judgements are counted one after the other.
-    lock(connection, account).await?;
-    let found = locked(connection, account, id).await?.ok_or(Rollback::Refused(ChangeError::NotFound))?;
-    let Locked { channel, decided_comment_id, .. } = found;
-    let comment = decided_comment_id.ok_or(Rollback::Refused(ChangeError::Transition))?;
-    let judged = diesel::update(auto_replies::table.find((account.0, channel, comment)))
-        .filter(auto_replies::mode.ne(domain::social::Mode::Off.as_str()))
-        .set((
-            auto_replies::judged_at.eq(now),
-            auto_replies::judged_correct.eq(judgement.correct),
-            auto_replies::judged_category.eq(judgement.category.map(|category| category.as_str())),
-        ))
-        .execute(connection)
-        .await?;
-    if judged == 0 {
-        return Err(Rollback::Refused(ChangeError::Transition));
-    }
-    let gate = settings::gate(connection, account.0).await?;
-    let (settings, _) = settings::current(connection, account.0).await.map_err(Rollback::Failed)?;
-    if settings.mode == domain::social::Mode::Auto && !gate.is_ready() {
-        settings::fall_back(connection, account.0, None, now).await.map_err(Rollback::Failed)?;
-    }
-    let found = one(connection, account, id).await.map_err(Rollback::Failed)?;
-    Ok(found.ok_or_else(|| corrupt("judged conversation"))?)
 }

@@ -2,7 +2,8 @@
 
 use domain::{
     PersonId, SessionId, UserId,
-    accounts::{Account, Mode},
+    accounts::{Account, AccountChange, AccountStore, Mode},
+    as_of::AsOfStore,
     language::Language,
     people::{EmailAddress, NewMember, Person, PersonStore, Role, Theme},
     sessions::{
@@ -118,6 +119,11 @@ async fn a_session_shows_who_it_is_and_the_account_that_is_looked_at() {
     assert_eq!((found.person, found.role, found.account), (ana.clone(), Role::Owner, accounts[0].clone()));
     assert_eq!((found.created_at, found.seen_at, found.confirmed_at), (NOW, NOW, NOW));
     assert_eq!(found.expires_at, NOW + LONGEST);
+    // A copy as of a day has the account's user and mode, and the account is changed after it was made.
+    AsOfStore::copy(&*db.store, accounts[0].id, NOW.date(), NOW).await.unwrap().unwrap();
+    let renamed = AccountChange { name: Some("Renamed".to_owned()), ..AccountChange::default() };
+    let renamed = AccountStore::change(&*db.store, accounts[0].id, renamed, None, NOW).await.unwrap();
+    assert_eq!(SessionStore::find(&*db.store, token(1).hash()).await.unwrap().map(|found| found.account), renamed);
     db.store.switch(id, Mode::Test).await.unwrap();
     let switched = SessionStore::find(&*db.store, token(1).hash()).await.unwrap().unwrap();
     assert_eq!((switched.id, switched.account), (id, accounts[1].clone()));
@@ -173,7 +179,7 @@ async fn a_person_sees_and_ends_the_sessions_of_that_person_alone() {
     }
     let theirs = begin(&db, 9, luis, &mine, NOW).await;
     let listed = async |person, now| -> Vec<String> {
-        let sessions = db.store.list(person, now).await.unwrap();
+        let sessions = SessionStore::list(&*db.store, person, now).await.unwrap();
         sessions.into_iter().map(|session| session.device.user_agent).collect()
     };
     let now = NOW + Duration::hours(5);
@@ -197,7 +203,7 @@ async fn sessions_that_are_over_are_not_listed() {
     let used = begin(&db, 2, ana, &mine, NOW).await;
     let later = NOW + Duration::days(10);
     db.store.seen(used, later).await.unwrap();
-    let listed = async |now| -> usize { db.store.list(ana, now).await.unwrap().len() };
+    let listed = async |now| -> usize { SessionStore::list(&*db.store, ana, now).await.unwrap().len() };
     assert_eq!(listed(NOW + IDLE - Duration::seconds(1)).await, 2);
     assert_eq!(listed(NOW + IDLE).await, 1, "one was not used for too long");
     db.store.seen(used, NOW + Duration::days(20)).await.unwrap();

@@ -366,7 +366,7 @@ async fn no_other_accounts_conversation_or_customer_is_in_reach() {
     let skip = db.store.act(other, id, Act::Skip, "ana".to_owned().into(), None, NOW).await;
     assert!(matches!(skip, Err(ActError::NotFound)));
     let judgement = Judgement { correct: true, category: None };
-    assert!(matches!(db.store.judge(other, id, judgement, None, NOW).await, Err(ChangeError::NotFound)));
+    assert!(matches!(db.store.judge(other, id, judgement, None, None, NOW).await, Err(ActError::NotFound)));
     let (mine, theirs) = (shop::customer(&db.sql, account, "a").await, shop::customer(&db.sql, other, "b").await);
     let link = |customer| ConversationChange { customer: Some(CustomerId(customer)), ..ConversationChange::default() };
     let refused = ConversationStore::change(&*db.store, account, id, link(theirs), None, NOW).await;
@@ -477,12 +477,20 @@ async fn what_a_person_does_is_noted_with_it() {
     posted(&db, &profile, comment("1", None, "hola")).await;
     decide_all(&db, held()).await;
     let conversation = all(&db, account).await[0].id;
-    let ana = |action| By { actor: "Ana".into(), note: note(action) };
+    let unseen = By { decided_at: Some(NOW - Duration::HOUR), ..By::from("Ana".to_owned()) };
+    let other_words = db.store.act(account, conversation, Act::Skip, unseen, None, NOW).await;
+    assert!(matches!(other_words, Err(ActError::Transition)), "another answer was looked at");
+    let ana = |action| By { actor: "Ana".into(), note: note(action), decided_at: None };
     db.store.act(account, conversation, Act::Skip, ana(Action::ReplySkipped), None, NOW).await.unwrap();
     let again = db.store.act(account, conversation, Act::Skip, ana(Action::ReplySkipped), None, NOW).await;
     assert!(matches!(again, Err(ActError::Transition)));
     let judgement = Judgement { correct: true, category: None };
-    db.store.judge(account, conversation, judgement, note(Action::ReplyJudged), NOW).await.unwrap();
+    let key = Some(IdempotencyKey { path: "/j".to_owned(), key: "k".to_owned(), request_hash: [1; 32] });
+    for replayed in [false, true] {
+        let entry = note(Action::ReplyJudged);
+        let judged = db.store.judge(account, conversation, judgement, entry, key.clone(), NOW).await.unwrap();
+        assert_eq!(judged.replayed, replayed);
+    }
     db.store.stop(account, note(Action::RepliesStopped), NOW).await.unwrap();
     let noted = AuditLog::page(&*db.store, &user, Some(Area::Conversations), PAGE).await.unwrap().items;
     let actions: Vec<_> = noted.iter().rev().map(|noted| noted.action).collect();
@@ -524,7 +532,7 @@ async fn auto_is_earned_by_a_hundred_judgements_and_lost_by_the_second_error() {
     let mut judge = async |correct, minute| {
         let id = ids.pop().unwrap();
         db.store
-            .judge(account, id, Judgement { correct, category: None }, None, NOW + Duration::minutes(minute))
+            .judge(account, id, Judgement { correct, category: None }, None, None, NOW + Duration::minutes(minute))
             .await
             .unwrap();
     };

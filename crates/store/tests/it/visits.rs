@@ -36,7 +36,8 @@ async fn tell(db: &Database, account: AccountId, at: OffsetDateTime) {
     let texts = [
         "INSERT INTO anomalies (account_id, kind, metric, day, observed_value, expected_value, z_score, direction, severity,
             detected_at, correlated_metrics, recorded_at)
-         VALUES ($1, 'univariate', 'orders', ($2::timestamptz)::date, 1, 2, -3, 'down', 'high', $2, '[]', $2)",
+         SELECT $1, kind, 'orders', ($2::timestamptz)::date, 1, 2, -3, 'down', 'high', $2, '[]', $2
+         FROM unnest(ARRAY['univariate', 'correlated']) AS kind",
         "INSERT INTO insights (account_id, fingerprint, severity, category, title, body, suggested_action, impact_estimate, source,
             status, computed_at, is_told, recorded_at)
          VALUES ($1, $2::timestamptz::text, 'high', 'profit', 't', 'b', 'a', 'i', 'rules', 'open', $2, true, $2)",

@@ -15,6 +15,7 @@ use crate::{
     input::{Input, Number},
     names,
     respond::{API_VERSION, JsonDecimal, Warnings, instant},
+    warnings::Warning,
 };
 
 /// A rule and where it stands.
@@ -173,6 +174,9 @@ impl Input for ChangeRequest {}
 pub struct DeletedBody {
     #[schema(example = true)]
     pub ok: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    pub warnings: Warnings,
 }
 
 /// What a rule watches.

@@ -11,7 +11,7 @@ use domain::{
 };
 use serde::Deserialize;
 
-use super::super::panel;
+use super::super::{confirm, panel};
 use crate::{
     session::Viewer,
     state::State,
@@ -19,6 +19,7 @@ use crate::{
     views::{
         credits::Auto,
         form::{Button, Field, Form, Input, Pick},
+        layout::Here,
     },
 };
 
@@ -147,7 +148,7 @@ pub fn auto(
     let sells = state.payments.is_some() && viewer.session().account.mode == Mode::Live;
     let form = (sells && viewer.may(Act::Administer)).then(|| {
         let prices = state.payments.as_ref().map(|service| service.prices.sizes()).unwrap_or_default();
-        form(writer, settings, &prices, sent)
+        confirm::first(writer, viewer, Here::Credits.address(), form(writer, settings, &prices, sent))
     });
     Auto {
         title: writer.say("auto-title"),

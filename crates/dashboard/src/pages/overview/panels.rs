@@ -65,6 +65,7 @@ pub fn stock_head(writer: &Writer) -> Vec<Head> {
     vec![Head::Text(writer.say("product")), Head::Axis(axis(writer, AXIS_DAYS)), Head::Text(writer.say("likely-on"))]
 }
 
+/// Of the first of the list, which begins with what runs out soonest.
 pub fn stockouts(writer: &Writer, listing: &inventory::Listing, api: &Url) -> Panel<Row> {
     let within = |item: &&Item| {
         item.current_stock <= 0 && item.velocity.is_some_and(|velocity| velocity > Decimal::ZERO)
@@ -85,7 +86,7 @@ pub fn stockouts(writer: &Writer, listing: &inventory::Listing, api: &Url) -> Pa
         nothing: writer.say(if listing.summary.total == 0 { "stock-unknown" } else { "stockouts-none" }),
         all: Some(Way { text: writer.say("all-products"), address: "/inventory".to_owned() }),
         next: None,
-        foot: foot(writer, &listing.freshness, how, "/api/v1/inventory?status=critical", false, api),
+        foot: foot(writer, &listing.freshness, how, "/api/v1/inventory", false, api),
     }
 }
 

@@ -7,10 +7,11 @@ use diesel::{
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ConversationId, StoreError, TemplateId,
+    audit::Entry,
     idempotency::{IdempotencyKey, Idempotent},
     social::{
-        Channel, Classified, Handling, classify,
-        conversations::{Act, ActError, By, Conversation},
+        Channel, Classified, Handling, Mode, classify,
+        conversations::{Act, ActError, By, Conversation, Judgement},
         templates::{has_contact, rendered, turn, usable_on},
     },
 };
@@ -20,13 +21,14 @@ use time::OffsetDateTime;
 
 use super::{Locked, locked, one};
 use crate::{
+    accounts::lock,
     database::{
         error::parse,
         idempotency::{self, WriteError},
         query::RunQueryDsl,
     },
     people::audit,
-    schema::conversations,
+    schema::{auto_replies, conversations},
     social::{settings, templates},
 };
 
@@ -52,6 +54,13 @@ pub(super) async fn act_once(
             Act::Send(words) => send(connection, account, (&channel, id), words, actor, now).await?,
             act => {
                 let comment = decided_comment_id.as_deref().ok_or(WriteError::Refused(ActError::Transition))?;
+                if let Some(seen) = by.decided_at {
+                    let decision =
+                        auto_replies::table.find((account.0, &channel, comment)).select(auto_replies::decided_at);
+                    if decision.first::<OffsetDateTime>(connection).await.optional()? != Some(seen) {
+                        return Err(WriteError::Refused(ActError::Transition));
+                    }
+                }
                 decide(connection, account, (&channel, id, comment), act, actor, now).await?;
             }
         }
@@ -60,6 +69,52 @@ pub(super) async fn act_once(
             .set(conversations::updated_at.eq(now))
             .execute(connection)
             .await?;
+        if let Some(key) = key {
+            idempotency::finish(connection, account, key, json!({ "conversation_id": id.0 }), now).await?;
+        }
+    }
+    let found = one(connection, account, id).await.map_err(StoreError::from)?;
+    Ok(Idempotent { value: found.ok_or(WriteError::Refused(ActError::NotFound))?, replayed })
+}
+
+/// Judges the newest decision, and notes it under its key.
+pub(super) async fn judge_once(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: ConversationId,
+    (judgement, note): (Judgement, Option<&Entry>),
+    key: Option<&IdempotencyKey>,
+    now: OffsetDateTime,
+) -> Result<Idempotent<Conversation>, WriteError<ActError>> {
+    let replayed = match key {
+        Some(key) => idempotency::begin(connection, account, key, now).await?.is_some(),
+        None => false,
+    };
+    if !replayed {
+        // Judgements are counted one after the other.
+        lock(connection, account).await?;
+        let Some(Locked { channel, decided_comment_id, .. }) = locked(connection, account, id).await? else {
+            return Err(WriteError::Refused(ActError::NotFound));
+        };
+        let comment = decided_comment_id.ok_or(WriteError::Refused(ActError::Transition))?;
+        let judged = diesel::update(auto_replies::table.find((account.0, channel, comment)))
+            .filter(auto_replies::mode.ne(Mode::Off.as_str()))
+            .set((
+                auto_replies::judged_at.eq(now),
+                auto_replies::judged_correct.eq(judgement.correct),
+                auto_replies::judged_category.eq(judgement.category.map(|category| category.as_str())),
+            ))
+            .execute(connection)
+            .await?;
+        if judged == 0 {
+            return Err(WriteError::Refused(ActError::Transition));
+        }
+        let gate = settings::gate(connection, account.0).await?;
+        let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
+        if settings.mode == Mode::Auto && !gate.is_ready() {
+            settings::fall_back(connection, account.0, None, now).await.map_err(StoreError::from)?;
+        }
+        audit::add_any(connection, note, now).await?;
         if let Some(key) = key {
             idempotency::finish(connection, account, key, json!({ "conversation_id": id.0 }), now).await?;
         }
