@@ -33,7 +33,7 @@ use domain::{
     error::Chain,
     insights::{InsightSource, InsightWriter},
     inventory::InventoryWriter,
-    jobs::{Claim, JobName, JobStore, WriteOutcome},
+    jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
     profit::ProfitWriter,
     reorder::ReorderWriter,
     risks::{RiskSource, RiskWriter},
@@ -274,7 +274,11 @@ impl<'a> AccountRun<'a> {
 
     async fn run_logged(&self, job: JobName) -> Report {
         let started = Instant::now();
-        let claimed = self.deps.jobs.claim(self.account.id, job, self.as_of, LEASE_SECONDS, self.selection.again);
+        let again = match self.selection.again {
+            true => Again::All,
+            false => Again::EndedBefore(self.account.timezone.start_of(self.as_of)),
+        };
+        let claimed = self.deps.jobs.claim(self.account.id, job, self.as_of, LEASE_SECONDS, again);
         let outcome = match claimed.await {
             Ok(Some(claim)) => {
                 Span::current().record("claim", claim.number);

@@ -68,6 +68,14 @@ pub struct Run {
     pub error: Option<String>,
 }
 
+/// Which of the runs that are done may be claimed again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    All,
+    /// Those that ended before this instant. One that ended before its day began was of another time zone.
+    EndedBefore(OffsetDateTime),
+}
+
 /// The right to run the jobs that an account asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLease {
@@ -78,7 +86,8 @@ pub struct RequestLease {
 
 /// For how long a job has not been run for the day that it is in the account's zone; `None` for one that has never been done.
 pub fn lateness(job: JobName, runs: &[Run], zone: &Zone, now: OffsetDateTime) -> Option<Duration> {
-    let done = runs.iter().filter(|run| run.job == job && run.state == RunState::Done);
+    // One that runs again has the result of before.
+    let done = runs.iter().filter(|run| run.job == job && (run.state == RunState::Done || run.finished_at.is_some()));
     let next = done.map(|run| run.as_of).max()?.next_day()?;
     Some((now - zone.start_of(next)).max(Duration::ZERO))
 }
@@ -112,7 +121,7 @@ pub trait JobStore: Send + Sync {
         job: JobName,
         as_of: Date,
         lease_seconds: i64,
-        again: bool,
+        again: Again,
     ) -> Result<Option<Claim>, StoreError>;
     /// Ends a run, done, if the job's result that stands has the `input_fingerprint` of the claim. Returns whether
     /// it did; nothing else is written.
@@ -147,5 +156,10 @@ mod tests {
         assert_eq!(late(datetime!(2026-11-23 2:59 UTC)), Some(Duration::ZERO));
         assert_eq!(late(datetime!(2026-11-23 8:00 UTC)), Some(Duration::hours(5)));
         assert_eq!(lateness(JobName::SmartReorder, &runs, &zone, datetime!(2026-11-23 8:00 UTC)), None);
+        // One that runs again has a result.
+        let finished_at = Some(datetime!(2026-11-23 4:00 UTC));
+        let runs = [Run { finished_at, ..run(date!(2026 - 11 - 23), RunState::Running) }, runs[1].clone()];
+        let behind = lateness(JobName::ProfitSnapshots, &runs, &zone, datetime!(2026-11-23 20:00 UTC));
+        assert_eq!(behind, Some(Duration::ZERO));
     }
 }

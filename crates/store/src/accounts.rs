@@ -33,6 +33,16 @@ use crate::{
     schema::{accounts, credit_balances, credit_transactions, users},
 };
 
+statement!(
+    /// Days that wait to be summed up were cut in the zone of before. The same instant is on days up to two apart in different
+    /// zones.
+    WidenTouchedDays(account: i64 => BigInt) -> () = "
+    INSERT INTO touched_days (account_id, day)
+    SELECT DISTINCT $1, day + near AS day FROM touched_days CROSS JOIN generate_series(-2, 2) AS near
+    WHERE account_id = $1 ORDER BY day
+    ON CONFLICT (account_id, day) DO NOTHING"
+);
+
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
 pub(crate) struct AccountRow {
@@ -137,6 +147,9 @@ impl AccountStore for Store {
                     .optional()?;
                 if let (Some(note), true) = (&note, changed.is_some()) {
                     audit::add(connection, note, now).await?;
+                }
+                if changes.timezone.is_some() {
+                    WidenTouchedDays { account: account.0 }.execute(connection).await?;
                 }
                 keys::announce_account(connection, account).await?;
                 Ok(changed)

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use diesel::{
     prelude::*,
     result::Error,
-    sql_types::{BigInt, Bool, Date as SqlDate, Text},
+    sql_types::{BigInt, Date as SqlDate, Nullable, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
-    jobs::{Claim, JobName, JobStore, Run, WriteOutcome},
+    jobs::{Again, Claim, JobName, JobStore, Run, WriteOutcome},
 };
 use time::{Date, OffsetDateTime};
 
@@ -37,14 +37,15 @@ statement!(
         job: &'static str => Text,
         as_of: Date => SqlDate,
         lease_seconds: i64 => BigInt,
-        again: bool => Bool,
+        again_before: Option<OffsetDateTime> => Nullable<Timestamptz>,
     ) -> Scalar<BigInt> = "
     INSERT INTO job_runs AS run (account_id, job, as_of, state, claim, lease_until, started_at)
     VALUES ($1, $2, $3, 'running', 1, now() + $4 * interval '1 second', now())
     ON CONFLICT (account_id, job, as_of) DO UPDATE
     SET state = 'running', claim = run.claim + 1, lease_until = excluded.lease_until, started_at = excluded.started_at,
         error = NULL
-    WHERE run.state = 'failed' OR (run.state = 'running' AND run.lease_until < excluded.started_at) OR (run.state = 'done' AND $5)
+    WHERE run.state = 'failed' OR (run.state = 'running' AND run.lease_until < excluded.started_at) 
+        OR (run.state = 'done' AND ($5 IS NULL OR run.finished_at < $5))
     RETURNING claim"
 );
 
@@ -86,9 +87,13 @@ impl JobStore for Store {
         job: JobName,
         as_of: Date,
         lease_seconds: i64,
-        again: bool,
+        again: Again,
     ) -> Result<Option<Claim>, StoreError> {
-        let take = TakeClaim { account: account.0, job: job.as_str(), as_of, lease_seconds, again };
+        let again_before = match again {
+            Again::All => None,
+            Again::EndedBefore(at) => Some(at),
+        };
+        let take = TakeClaim { account: account.0, job: job.as_str(), as_of, lease_seconds, again_before };
         let number: Option<i64> =
             self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
         Ok(number.map(|number| Claim { account, job, as_of, number, input_fingerprint: None }))

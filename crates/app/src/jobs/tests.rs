@@ -27,6 +27,8 @@ use time::macros::{date, datetime};
 use super::*;
 
 const AS_OF: Date = date!(2026 - 03 - 02);
+/// What ended before the day began where the account is now was of another time zone.
+const BEGINNING: Again = Again::EndedBefore(datetime!(2026-03-02 03:00 UTC));
 
 fn clock() -> OffsetDateTime {
     // 23:30 on 1 March in São Paulo.
@@ -132,7 +134,7 @@ async fn sums_are_brought_up_to_date_between_claim_and_reading() {
     ports
         .jobs
         .expect_claim()
-        .with(eq(AccountId(7)), eq(JobName::ProfitSnapshots), eq(AS_OF), eq(LEASE_SECONDS), eq(false))
+        .with(eq(AccountId(7)), eq(JobName::ProfitSnapshots), eq(AS_OF), eq(LEASE_SECONDS), eq(BEGINNING))
         .times(1)
         .in_sequence(&mut order)
         .returning(|_, job, _, _, _| Ok(Some(claim(7, job))));
@@ -346,7 +348,7 @@ async fn jobs_as_of_a_day_run_on_a_copy_that_is_given_out_only_when_all_have_suc
     let mut ports = Ports::default();
     let rolled_up = ports.daily.expect_roll_up().with(eq(AccountId(7)), always(), always()).times(1);
     rolled_up.returning(|_, _, _| Ok(Some(RollUp::default())));
-    let claimed = ports.jobs.expect_claim().with(eq(COPY), always(), eq(AS_OF), always(), eq(true)).times(8);
+    let claimed = ports.jobs.expect_claim().with(eq(COPY), always(), eq(AS_OF), always(), eq(Again::All)).times(8);
     claimed.returning(|_, _, _, _, _| Err(StoreError::Internal("broken".into())));
     let mut copies = MockAsOfStore::new();
     let midnight = datetime!(2026-03-03 03:00 UTC);

@@ -7,7 +7,7 @@ use domain::{
         Creative, CreativeSource, CreativeStore, CreativeWriter, Fatigue, Judged, Lift, Metric, Needs, Query, Status,
         Verdict, Verdicts,
     },
-    jobs::{Claim, JobName, JobStore, WriteOutcome},
+    jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
     money::Currency,
     page::PageRequest,
     profit::DayRange,
@@ -86,7 +86,7 @@ fn judged(creative_id: i64, status: Status) -> Judged {
 }
 
 async fn claim(db: &Database, account: AccountId, as_of: Date) -> Claim {
-    db.store.claim(account, JobName::CreativeWinners, as_of, 60, true).await.unwrap().unwrap()
+    db.store.claim(account, JobName::CreativeWinners, as_of, 60, Again::All).await.unwrap().unwrap()
 }
 
 fn verdicts(judged: Vec<Judged>) -> Verdicts {

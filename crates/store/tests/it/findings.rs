@@ -10,7 +10,7 @@ use domain::{
         self, Category, CommentsWaiting, Draft, InsightSource, InsightStore, InsightWriter, SegmentFact, Severity,
         Told, Worded, Wording,
     },
-    jobs::{JobName, JobStore, WriteOutcome},
+    jobs::{Again, JobName, JobStore, WriteOutcome},
     language::Language,
     metric_days::{Expected, JudgedDay, MetricDay, MetricDayStore, Observed},
     metrics::Metric,
@@ -101,7 +101,7 @@ async fn detect(db: &Database, account: AccountId, findings: Vec<Finding>) -> Wr
 }
 
 async fn keep(db: &Database, account: AccountId, scored: DayRange, detected: Detected) -> WriteOutcome {
-    let run = db.store.claim(account, JobName::AnomalyDetection, AS_OF, 60, true).await.unwrap().unwrap();
+    let run = db.store.claim(account, JobName::AnomalyDetection, AS_OF, 60, Again::All).await.unwrap().unwrap();
     let news = date!(2026 - 02 - 27);
     AnomalyWriter::replace(&*db.store, &run, scored, news, detected, NOW).await.unwrap()
 }
@@ -227,7 +227,7 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
         .await;
     let story: i64 = db.sql.query_one("SELECT id FROM stories", &[]).await.unwrap().get(0);
     let generate = async |insights: Vec<Worded>| {
-        let run = db.store.claim(account, JobName::InsightGeneration, AS_OF, 60, true).await.unwrap().unwrap();
+        let run = db.store.claim(account, JobName::InsightGeneration, AS_OF, 60, Again::All).await.unwrap().unwrap();
         InsightWriter::replace(&*db.store, account, Ending { job: Some(run), run: None }, insights, NOW).await.unwrap()
     };
     let with = |name: &str, change: &dyn Fn(&mut Draft)| {
@@ -373,7 +373,7 @@ async fn a_situation_has_one_open_insight_which_people_may_dismiss() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     let generate = async |insights: Vec<Worded>, now: OffsetDateTime| {
-        let run = db.store.claim(account, JobName::InsightGeneration, AS_OF, 60, true).await.unwrap().unwrap();
+        let run = db.store.claim(account, JobName::InsightGeneration, AS_OF, 60, Again::All).await.unwrap().unwrap();
         let ending = Ending { job: Some(run), run: None };
         InsightWriter::replace(&*db.store, account, ending, insights, now).await.unwrap()
     };

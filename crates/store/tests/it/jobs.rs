@@ -2,7 +2,7 @@
 
 use domain::{
     AccountId,
-    jobs::{Claim, JobName, JobStore, RunState, WriteOutcome},
+    jobs::{Again, Claim, JobName, JobStore, RunState, WriteOutcome},
     profit::{Assumptions, Basis, Components, DayRange, ProfitStore, ProfitWriter},
 };
 use rust_decimal::dec;
@@ -21,6 +21,7 @@ const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
 const LATER: OffsetDateTime = datetime!(2026-03-02 04:00 UTC);
 
 async fn claim(db: &Database, account: AccountId, lease: i64, again: bool) -> Option<Claim> {
+    let again = if again { Again::All } else { Again::EndedBefore(datetime!(2026-03-02 00:00 UTC)) };
     db.store.claim(account, JobName::ProfitSnapshots, AS_OF, lease, again).await.unwrap()
 }
 
@@ -39,7 +40,11 @@ async fn a_run_is_claimed_once_however_many_ask() {
     let account = shop::account(&db.sql, "UTC").await;
     let asked = futures_util::future::join_all((0..8).map(|_| claim(&db, account, 60, true))).await;
     assert_eq!(asked.iter().flatten().count(), 1);
-    let other_day = db.store.claim(account, JobName::ProfitSnapshots, date!(2026 - 03 - 03), 60, false).await.unwrap();
+    let other_day = db
+        .store
+        .claim(account, JobName::ProfitSnapshots, date!(2026 - 03 - 03), 60, Again::EndedBefore(NOW))
+        .await
+        .unwrap();
     assert_eq!(other_day.map(|claim| claim.number), Some(1));
 }
 
@@ -73,6 +78,10 @@ async fn a_result_and_the_end_of_its_run_are_one() {
     let runs = db.store.list(None, 10).await.unwrap();
     assert_eq!((runs[0].state, runs[0].finished_at), (RunState::Done, Some(NOW)));
     assert_eq!(claim(&db, account, 60, false).await, None, "done is done");
+    let tomorrow = datetime!(2026-03-02 03:00:01 UTC);
+    let of = async |again| db.store.claim(account, JobName::ProfitSnapshots, AS_OF, 60, again).await.unwrap();
+    let moved = of(Again::EndedBefore(tomorrow)).await.expect("it ended before the day began where the account is now");
+    assert_eq!(db.store.replace(&moved, vec![day(last, 2)], NOW).await.unwrap(), WriteOutcome::Rows(0));
     assert!(claim(&db, account, 60, true).await.is_some());
     let again = db.store.list(None, 10).await.unwrap();
     assert_eq!((again[0].state, again[0].finished_at), (RunState::Running, Some(NOW)));
@@ -81,7 +90,7 @@ async fn a_result_and_the_end_of_its_run_are_one() {
 /// Ends a run made from `input` that is claimed as of `as_of`, by writing or, where nothing has changed, without. Returns
 /// whether it was without.
 async fn run_with_input(db: &Database, account: AccountId, as_of: Date, input: &str) -> bool {
-    let claim = db.store.claim(account, JobName::ProfitSnapshots, as_of, 60, true).await.unwrap().unwrap();
+    let claim = db.store.claim(account, JobName::ProfitSnapshots, as_of, 60, Again::All).await.unwrap().unwrap();
     let claim = Claim { input_fingerprint: Some(input.into()), ..claim };
     let unchanged = db.store.end_if_unchanged(&claim, LATER).await.unwrap();
     if !unchanged {

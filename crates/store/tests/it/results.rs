@@ -7,7 +7,7 @@ use domain::{
     daily::DailyStore,
     demand::{DemandStore, SalesDay, StockAt},
     inventory::{Figures, InventoryWriter, Status, Trend, VelocityClass},
-    jobs::{Claim, JobName, JobStore, WriteOutcome},
+    jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
     page::PageRequest,
     profit::DayRange,
     reorder::{Basis, Draft, ReorderStore, ReorderWriter},
@@ -27,7 +27,7 @@ const AS_OF: Date = date!(2026 - 03 - 02);
 const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
 
 async fn claim(db: &Database, account: AccountId, job: JobName) -> Claim {
-    db.store.claim(account, job, AS_OF, 60, true).await.unwrap().unwrap()
+    db.store.claim(account, job, AS_OF, 60, Again::All).await.unwrap().unwrap()
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use domain::{
     AccountId, CustomerId, InsightId, ProductId,
     daily::DailyStore,
     insights::Severity,
-    jobs::{Claim, JobName, JobStore, WriteOutcome},
+    jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
     page::PageRequest,
     risks::{
         Action, Assumption, ChannelRevenue, Credits, CustomerRevenue, Evidence, Exposure, FailingWebhook, Filter,
@@ -27,7 +27,7 @@ const DAY: Date = date!(2026 - 03 - 02);
 const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
 
 async fn claim(db: &Database, account: AccountId, as_of: Date) -> Claim {
-    db.store.claim(account, JobName::RiskAssessment, as_of, 60, true).await.unwrap().unwrap()
+    db.store.claim(account, JobName::RiskAssessment, as_of, 60, Again::All).await.unwrap().unwrap()
 }
 
 fn finding(subject: &str, severity: Severity, expected: Option<Decimal>) -> Finding {

@@ -2,6 +2,7 @@
 
 use domain::{
     AccountId,
+    accounts::{AccountChange, AccountStore},
     daily::{DailyStore, DayTotals, Dimension},
     profit::{Basis, DayRange},
 };
@@ -470,6 +471,40 @@ async fn other_rates_or_another_time_zone_make_all_days_anew() {
     let earlier = date!(2026 - 01 - 31);
     assert_eq!(days("America/Sao_Paulo").await, [(earlier, 1, dec!(5.30)), (second, 1, dec!(5.30))]);
     assert_eq!(roll_up(&db, account, "America/Sao_Paulo").await, 0);
+}
+
+/// Ten in the morning of one zone is the evening before in the other.
+#[tokio::test]
+async fn visitors_are_counted_once_when_the_time_zone_changes() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let days = async |zone: &str| -> Vec<_> {
+        roll_up(&db, account, zone).await;
+        series(&db, account).await.iter().map(|day| (day.day, day.visitors)).collect()
+    };
+    let seen = |session, at| View { visitor: None, session, country: Some("BR"), at, received: NOW };
+    event(&db.sql, account, seen("s0", datetime!(2026-03-02 12:00 UTC))).await;
+    for session in ["s1", "s2"] {
+        event(&db.sql, account, seen(session, datetime!(2026-03-08 01:00 UTC))).await;
+    }
+    let first = (date!(2026 - 03 - 02), 1);
+    assert_eq!(days("UTC").await, [first, (date!(2026 - 03 - 08), 2)]);
+    assert_eq!(days("America/Sao_Paulo").await, [first, (date!(2026 - 03 - 07), 2)]);
+    let countries = shop::rows(&db.sql, account, "day, value, visitors", "daily_breakdowns").await;
+    assert_eq!(countries, ["(2026-03-02,BR,1)", "(2026-03-07,BR,2)"]);
+}
+
+#[tokio::test]
+async fn days_that_wait_to_be_summed_up_are_cut_by_the_zone_that_the_account_has_then() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let at = datetime!(2026-03-02 01:00 UTC);
+    shop::order(&db.sql, account, Order::new("1", at, &[(None, 1, "100")]), at.date()).await;
+    let change = AccountChange { timezone: Some("America/Sao_Paulo".parse().unwrap()), ..AccountChange::default() };
+    AccountStore::change(&*db.store, account, change, None, NOW).await.unwrap();
+    roll_up(&db, account, "America/Sao_Paulo").await;
+    let days: Vec<_> = series(&db, account).await.iter().map(|day| (day.day, day.orders)).collect();
+    assert_eq!(days, [(date!(2026 - 03 - 01), 1)]);
 }
 
 /// What happens in the shop below: orders of two customers on three days, and what goes with them.

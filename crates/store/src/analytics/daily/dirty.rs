@@ -51,6 +51,19 @@ statement!(
     FROM changed JOIN daily_metrics m ON m.account_id = $1 CROSS JOIN generate_series(-2, 2) AS near"
 );
 
+statement!(
+    /// Visitors of a day only rise, so that they outlive the events that they were counted from. Of days of which all events
+    /// are there they are counted anew.
+    ForgetVisitors(account: i64 => BigInt) -> () = "
+    WITH known AS (
+        SELECT min(occurred_at AT TIME ZONE 'UTC')::date + 1 AS day FROM track_events WHERE account_id = $1
+    ),
+    breakdowns AS (
+        UPDATE daily_breakdowns SET visitors = 0 FROM known WHERE account_id = $1 AND daily_breakdowns.day > known.day
+    )
+    UPDATE daily_metrics SET visitors = 0 FROM known WHERE account_id = $1 AND daily_metrics.day > known.day"
+);
+
 pub(super) async fn take_dirty(
     connection: &mut AsyncPgConnection,
     account: AccountId,
@@ -90,5 +103,10 @@ pub(super) async fn take_stale(
     account: AccountId,
     zone: &Zone,
 ) -> Result<Vec<Date>, Error> {
-    TakeStale { account: account.0, timezone: zone.name(), definitions: &DEFINITIONS }.load(connection).await
+    let stale = TakeStale { account: account.0, timezone: zone.name(), definitions: &DEFINITIONS };
+    let days: Vec<Date> = stale.load(connection).await?;
+    if !days.is_empty() {
+        ForgetVisitors { account: account.0 }.execute(connection).await?;
+    }
+    Ok(days)
 }
