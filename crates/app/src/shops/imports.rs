@@ -215,12 +215,12 @@ impl Importing {
             Ok::<_, ImportFailure>(stored)
         };
         let ((mut tally, closed), stored) = tokio::try_join!(self.read_products(products, sender), storing)?;
-        tally.counts.stored = stored + self.sold_out(closed).await?;
+        tally.counts.stored = stored + self.out_of_stock(closed).await?;
         Ok(tally)
     }
 
-    /// Notes that nothing is left of SKUs, as far as they are products here, and gives of how many.
-    async fn sold_out(&self, skus: Vec<String>) -> Result<i64, ImportFailure> {
+    /// Sets the stock of SKUs to nothing, as far as they are products here, and gives of how many.
+    async fn out_of_stock(&self, skus: Vec<String>) -> Result<i64, ImportFailure> {
         if skus.is_empty() || !self.owner_of.contains(&Fact::Stock) {
             return Ok(0);
         }

@@ -53,7 +53,7 @@ statement!(
 
 statement!(
     /// Visitors of a day only rise, so that they outlive the events that they were counted from. Of days of which all events
-    /// are there they are counted anew.
+    /// are there they are counted again.
     ForgetVisitors(account: i64 => BigInt) -> () = "
     WITH known AS (
         SELECT min(occurred_at AT TIME ZONE 'UTC')::date + 1 AS day FROM track_events WHERE account_id = $1

@@ -26,7 +26,8 @@ use super::{
 use super::session::DAYS_TABLE;
 
 /// `import_rows` as the source has them; `import_names` the ads in them, with what their newest row says and the numbers of their
-/// entities; `import_ads` the rows summed; `import_known` what is there of the same days and campaigns; `import_spellings` what a platform is called, and was called before.
+/// entities; `import_ads` the rows summed; `import_known` what is there of the same days and campaigns; `import_spellings` what a
+/// platform is called, and was called before.
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (line bigint, day date, platform text, kind text, campaign text, ad_set text, ad text,
         creative text, format text, headline text, body text, status text, campaign_name text, ad_set_name text, ad_name text,
@@ -35,9 +36,9 @@ const TABLES: &str = "
     CREATE TEMPORARY TABLE import_names (kind text, platform text, campaign text, ad_set text, ad text, campaign_name text,
         ad_set_name text, ad_name text, status text, creative text, day date, line bigint, ad_account_id bigint,
         campaign_id bigint, ad_set_id bigint, ad_id bigint);
-    CREATE TEMPORARY TABLE import_ads (day date, platform text, kind text, campaign text, ad_set text, ad text,
-        currency text, spend numeric(26, 6), revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint,
-        video_3s bigint, attribution text, campaign_id bigint, ad_id bigint);
+    CREATE TEMPORARY TABLE import_ads (day date, platform text, campaign text, currency text, spend numeric(26, 6),
+        revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint, video_3s bigint, attribution text,
+        campaign_id bigint, ad_id bigint);
     CREATE TEMPORARY TABLE import_known (day date, platform text, campaign text, campaign_id bigint, ad_id bigint,
         currency text, spend numeric(26, 6), revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint,
         video_3s bigint, attribution text);

@@ -113,8 +113,8 @@ session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// Sums the rows of an ad, day and currency. Counts stay within a bigint whatever came in; what no row tells stays unknown.
     GATHER(account: BigInt) -> () = "INSERT INTO import_ads
-    SELECT came.day, came.platform, came.kind, came.campaign, came.ad_set, came.ad,
-        coalesce(came.currency, (SELECT currency FROM accounts WHERE id = $1)), sum(came.spend), sum(came.revenue),
+    SELECT came.day, came.platform, came.campaign, coalesce(came.currency, (SELECT currency FROM accounts WHERE id = $1)),
+        sum(came.spend), sum(came.revenue),
         CASE WHEN count(came.impressions) > 0 THEN least(sum(came.impressions), 9223372036854775807)::bigint END,
         CASE WHEN count(came.clicks) > 0 THEN least(sum(came.clicks), 9223372036854775807)::bigint END,
         CASE WHEN count(came.purchases) > 0 THEN least(sum(came.purchases), 9223372036854775807)::bigint END,
@@ -122,15 +122,15 @@ session_statement!(
         max(came.attribution), named.campaign_id, named.ad_id
     FROM import_rows came JOIN import_names named ON named.kind = came.kind AND named.platform = came.platform
         AND named.campaign = came.campaign AND named.ad_set = came.ad_set AND named.ad = came.ad
-    GROUP BY 1, 2, 3, 4, 5, 6, 7, named.campaign_id, named.ad_id"
+    GROUP BY 1, 2, 3, 4, named.campaign_id, named.ad_id"
 );
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// The days that rows are of.
     COVER_ROWS(account: BigInt) -> () = "INSERT INTO ad_coverage (account_id, ad_account_id, day)
-    SELECT DISTINCT $1::bigint, ad.ad_account_id, came.day
-    FROM import_ads came JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = came.ad_id
+    SELECT DISTINCT $1::bigint, named.ad_account_id, came.day
+    FROM import_ads came JOIN import_names named ON named.ad_id = came.ad_id
     ON CONFLICT (account_id, ad_account_id, day) DO NOTHING"
 );
 
@@ -164,7 +164,7 @@ pub(super) async fn write(
     };
     transaction.execute(CREATIVES, &[&account]).await?;
     transaction.execute(NAMES, &[&account, &name]).await?;
-    // Tables of the session are not looked after by anybody else. Without it they are joined as if they were small.
+    // Autovacuum leaves the tables of a session alone. Without statistics they are joined as if they were small.
     transaction.batch_execute("ANALYZE import_rows; ANALYZE import_names").await?;
     for statement in [CAMPAIGNS, MATCH_CAMPAIGNS, AD_SETS, MATCH_AD_SETS, ADS, MATCH_ADS, GATHER] {
         transaction.execute(statement, &[&account]).await?;
