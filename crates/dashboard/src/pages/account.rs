@@ -68,14 +68,16 @@ async fn page(
     );
     let is_refused = sent.is_some();
     let (fields, faults) = sent.unwrap_or_else(|| (Shop::of(&writer, account, &assumed), Faults::default()));
-    if !viewer.may(Act::Administer) {
-        shop.paragraphs.extend(shop::told(&writer, account, &assumed));
-        shop.paragraphs.push(writer.say("shop-owners"));
-    } else if viewer.session().is_confirmed(writer.now) {
+    let may_change = viewer.may(Act::Administer);
+    if may_change && viewer.session().is_confirmed(writer.now) {
         shop.forms.push(form(&writer, &fields, &faults, &state.settings.holiday_countries));
     } else {
         shop.paragraphs.extend(shop::told(&writer, account, &assumed));
-        shop.ways.push(Way { text: writer.say("confirm-to-change"), address: confirm::address(PATH) });
+        if may_change {
+            shop.ways.push(Way { text: writer.say("confirm-to-change"), address: confirm::address(PATH) });
+        } else {
+            shop.paragraphs.push(writer.say("shop-owners"));
+        }
     }
     let mut parts = vec![you(&writer, viewer), shop, elsewhere(&writer, viewer)];
     let shops = state.people.shops(viewer.session().person.id).await?;

@@ -28,7 +28,10 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use self::rows::{ConversationRow, MessageRow};
+use self::{
+    acts::Deed,
+    rows::{ConversationRow, MessageRow},
+};
 use super::intake::take_over;
 use crate::{
     Store,
@@ -262,7 +265,7 @@ impl ConversationStore for Store {
         now: OffsetDateTime,
     ) -> Result<Idempotent<Conversation>, ActError> {
         let done = self.transact::<_, WriteError<ActError>>(async |connection| {
-            acts::act_once(connection, account, id, (&act, &by), key.as_ref(), now).await
+            acts::once(connection, account, id, Deed::Act(&act, &by), key.as_ref(), now).await
         });
         done.await.map_err(WriteError::into_refusal)
     }
@@ -277,7 +280,7 @@ impl ConversationStore for Store {
         now: OffsetDateTime,
     ) -> Result<Idempotent<Conversation>, ActError> {
         let judged = self.transact::<_, WriteError<ActError>>(async |connection| {
-            acts::judge_once(connection, account, id, (judgement, note.as_ref()), key.as_ref(), now).await
+            acts::once(connection, account, id, Deed::Judge(judgement, note.as_ref()), key.as_ref(), now).await
         });
         judged.await.map_err(WriteError::into_refusal)
     }

@@ -32,12 +32,19 @@ use crate::{
     social::{settings, templates},
 };
 
-/// Carries an act out, and notes it under its key.
-pub(super) async fn act_once(
+/// What a person does, with how it is noted.
+pub(super) enum Deed<'a> {
+    Act(&'a Act, &'a By),
+    /// Says whether the newest decision was right.
+    Judge(Judgement, Option<&'a Entry>),
+}
+
+/// Carries a deed out, and notes it under its key.
+pub(super) async fn once(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     id: ConversationId,
-    (act, by): (&Act, &By),
+    deed: Deed<'_>,
     key: Option<&IdempotencyKey>,
     now: OffsetDateTime,
 ) -> Result<Idempotent<Conversation>, WriteError<ActError>> {
@@ -46,29 +53,10 @@ pub(super) async fn act_once(
         None => false,
     };
     if !replayed {
-        let Some(Locked { channel, decided_comment_id, .. }) = locked(connection, account, id).await? else {
-            return Err(WriteError::Refused(ActError::NotFound));
-        };
-        let actor = by.actor.as_str();
-        match act {
-            Act::Send(words) => send(connection, account, (&channel, id), words, actor, now).await?,
-            act => {
-                let comment = decided_comment_id.as_deref().ok_or(WriteError::Refused(ActError::Transition))?;
-                if let Some(seen) = by.decided_at {
-                    let decision =
-                        auto_replies::table.find((account.0, &channel, comment)).select(auto_replies::decided_at);
-                    if decision.first::<OffsetDateTime>(connection).await.optional()? != Some(seen) {
-                        return Err(WriteError::Refused(ActError::Transition));
-                    }
-                }
-                decide(connection, account, (&channel, id, comment), act, actor, now).await?;
-            }
+        match deed {
+            Deed::Act(act, by) => carry_out(connection, account, id, (act, by), now).await?,
+            Deed::Judge(judgement, note) => judge(connection, account, id, (judgement, note), now).await?,
         }
-        audit::add_any(connection, by.note.as_ref(), now).await?;
-        diesel::update(conversations::table.find((account.0, id.0)))
-            .set(conversations::updated_at.eq(now))
-            .execute(connection)
-            .await?;
         if let Some(key) = key {
             idempotency::finish(connection, account, key, json!({ "conversation_id": id.0 }), now).await?;
         }
@@ -77,50 +65,71 @@ pub(super) async fn act_once(
     Ok(Idempotent { value: found.ok_or(WriteError::Refused(ActError::NotFound))?, replayed })
 }
 
-/// Judges the newest decision, and notes it under its key.
-pub(super) async fn judge_once(
+async fn carry_out(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: ConversationId,
+    (act, by): (&Act, &By),
+    now: OffsetDateTime,
+) -> Result<(), WriteError<ActError>> {
+    let Some(Locked { channel, decided_comment_id, .. }) = locked(connection, account, id).await? else {
+        return Err(WriteError::Refused(ActError::NotFound));
+    };
+    let actor = by.actor.as_str();
+    match act {
+        Act::Send(words) => send(connection, account, (&channel, id), words, actor, now).await?,
+        act => {
+            let comment = decided_comment_id.as_deref().ok_or(WriteError::Refused(ActError::Transition))?;
+            if let Some(seen) = by.decided_at {
+                let decision =
+                    auto_replies::table.find((account.0, &channel, comment)).select(auto_replies::decided_at);
+                if decision.first::<OffsetDateTime>(connection).await.optional()? != Some(seen) {
+                    return Err(WriteError::Refused(ActError::Transition));
+                }
+            }
+            decide(connection, account, (&channel, id, comment), act, actor, now).await?;
+        }
+    }
+    audit::add_any(connection, by.note.as_ref(), now).await?;
+    diesel::update(conversations::table.find((account.0, id.0)))
+        .set(conversations::updated_at.eq(now))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn judge(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     id: ConversationId,
     (judgement, note): (Judgement, Option<&Entry>),
-    key: Option<&IdempotencyKey>,
     now: OffsetDateTime,
-) -> Result<Idempotent<Conversation>, WriteError<ActError>> {
-    let replayed = match key {
-        Some(key) => idempotency::begin(connection, account, key, now).await?.is_some(),
-        None => false,
+) -> Result<(), WriteError<ActError>> {
+    // Judgements are counted one after the other.
+    lock(connection, account).await?;
+    let Some(Locked { channel, decided_comment_id, .. }) = locked(connection, account, id).await? else {
+        return Err(WriteError::Refused(ActError::NotFound));
     };
-    if !replayed {
-        // Judgements are counted one after the other.
-        lock(connection, account).await?;
-        let Some(Locked { channel, decided_comment_id, .. }) = locked(connection, account, id).await? else {
-            return Err(WriteError::Refused(ActError::NotFound));
-        };
-        let comment = decided_comment_id.ok_or(WriteError::Refused(ActError::Transition))?;
-        let judged = diesel::update(auto_replies::table.find((account.0, channel, comment)))
-            .filter(auto_replies::mode.ne(Mode::Off.as_str()))
-            .set((
-                auto_replies::judged_at.eq(now),
-                auto_replies::judged_correct.eq(judgement.correct),
-                auto_replies::judged_category.eq(judgement.category.map(|category| category.as_str())),
-            ))
-            .execute(connection)
-            .await?;
-        if judged == 0 {
-            return Err(WriteError::Refused(ActError::Transition));
-        }
-        let gate = settings::gate(connection, account.0).await?;
-        let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
-        if settings.mode == Mode::Auto && !gate.is_ready() {
-            settings::fall_back(connection, account.0, None, now).await.map_err(StoreError::from)?;
-        }
-        audit::add_any(connection, note, now).await?;
-        if let Some(key) = key {
-            idempotency::finish(connection, account, key, json!({ "conversation_id": id.0 }), now).await?;
-        }
+    let comment = decided_comment_id.ok_or(WriteError::Refused(ActError::Transition))?;
+    let judged = diesel::update(auto_replies::table.find((account.0, channel, comment)))
+        .filter(auto_replies::mode.ne(Mode::Off.as_str()))
+        .set((
+            auto_replies::judged_at.eq(now),
+            auto_replies::judged_correct.eq(judgement.correct),
+            auto_replies::judged_category.eq(judgement.category.map(|category| category.as_str())),
+        ))
+        .execute(connection)
+        .await?;
+    if judged == 0 {
+        return Err(WriteError::Refused(ActError::Transition));
     }
-    let found = one(connection, account, id).await.map_err(StoreError::from)?;
-    Ok(Idempotent { value: found.ok_or(WriteError::Refused(ActError::NotFound))?, replayed })
+    let gate = settings::gate(connection, account.0).await?;
+    let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
+    if settings.mode == Mode::Auto && !gate.is_ready() {
+        settings::fall_back(connection, account.0, None, now).await.map_err(StoreError::from)?;
+    }
+    audit::add_any(connection, note, now).await?;
+    Ok(())
 }
 
 statement!(
