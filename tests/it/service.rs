@@ -26,8 +26,8 @@ use time::{Date, OffsetDateTime};
 /// Far above what a start takes on a busy machine, with the demo shop too; a service that does not start fails its test here.
 const START_WITHIN: Duration = Duration::from_secs(300);
 
-/// The time zone of the tests' accounts and the day that it is there. Midnight is two hours away at least, so that it is the
-/// same day until the tests are over.
+/// The time zone of the tests' accounts and of the stand-ins of their platforms, whose clocks may go before, and the day that it
+/// is there. Midnight is two hours away at least, so that it is the same day until the tests are over.
 static CLOCK: LazyLock<(&str, Date)> = LazyLock::new(|| {
     let now = OffsetDateTime::now_utc();
     if (1..19).contains(&now.hour()) {

@@ -2,9 +2,10 @@
 
 use rust_decimal::Decimal;
 use serde_json::Value;
-use time::{Date, OffsetDateTime};
+use time::Date;
 
 use super::rig::Rig;
+use crate::service::today;
 
 /// A network.
 pub struct Ads {
@@ -14,9 +15,9 @@ pub struct Ads {
     pub days: u16,
 }
 
-/// The day `back` days ago, by the clock of the ad account ([`zone`](super::platform::zone)).
+/// The day `back` days ago, where the ad account is.
 pub fn day(back: i64) -> Date {
-    (OffsetDateTime::now_utc() - time::Duration::hours(2)).date() - time::Duration::days(back)
+    today() - time::Duration::days(back)
 }
 
 /// Sums of a day as a text, in which amounts are equal however many zeros end them.

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::random::Random;
-use crate::service::{Process, api};
+use crate::service::{Process, api, zone};
 
 /// Where owners are sent back to; nobody listens there, as the test takes the query from the redirect.
 pub const REDIRECT: &str = "http://127.0.0.1:9/connected";
@@ -73,11 +73,6 @@ const MERCADOLIBRE: [Deed; 4] = [
     last("refund to the account", "orders/{id}/account", "{}"),
     last("cancel", "orders/{id}/cancel", "{}"),
 ];
-
-/// A zone in which midnight is hours away, so that no test meets it: the platform's clock goes before the service's.
-pub fn zone() -> &'static str {
-    if (2..22).contains(&OffsetDateTime::now_utc().hour()) { "Europe/Lisbon" } else { "America/Argentina/Buenos_Aires" }
-}
 
 impl Platform {
     /// A Tiendanube with one store.

@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use super::platform::{Platform, REDIRECT, zone};
+use super::platform::{Platform, REDIRECT};
 use crate::service::{Process, Service, api, free_port, run};
 
 /// Far above what a back-fill takes on a busy machine.
@@ -51,8 +51,8 @@ impl Rig {
         let service = Service::start_with(&borrowed).await;
         let currency = platforms[0].currency;
         let sql = service.db.client().await.unwrap();
-        let home = "UPDATE accounts SET currency = $1, timezone = $2, country = 'AR'";
-        sql.execute(home, &[&currency, &zone()]).await.unwrap();
+        let home = "UPDATE accounts SET currency = $1, country = 'AR'";
+        sql.execute(home, &[&currency]).await.unwrap();
         let key = service.key(service.account, "read,write");
         let worker = worker(&service, &settings);
         let rig = Self { service, worker, platforms, key, settings };
