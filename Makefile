@@ -35,7 +35,7 @@ fmt: ## Format the code
 
 lint: ## Check the format, and clippy without a warning
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --lib --bins --tests -- -D warnings
 	$(CARGO) clippy -p server -- -D warnings # As it ships, without the feature `dev`
 
 # Nothing is published: the documentation is for who reads the code, so it may link to what is private.
@@ -63,7 +63,7 @@ bench: setup ## Measure the service (ROWS=customers,track for some rows), and th
 	@scripts/setup-bench.sh
 	$(CARGO) build --release -p server -p bench --bin api --bin service
 	$(TARGET)/release/service $(if $(ROWS),--rows '$(ROWS)') $(ARGS)
-	@if [ -n '$(DATA)' ]; then for protocol in anomalies causes demand stock reorder season risks stories creatives replies customers; do \
+	@if [ -n '$(DATA)' ]; then for protocol in anomalies causes demand stock reorder season risks stories take-offs creatives replies customers; do \
 		$(CARGO) run -q --release -p bench --bin analytics -- --data $(DATA) $$protocol || exit 1; \
 	done; fi
 

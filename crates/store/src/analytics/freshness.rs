@@ -197,8 +197,8 @@ mod tests {
     use super::*;
     use crate::database::statement::check::{check, oid};
 
-    #[tokio::test]
-    async fn the_look_of_each_job_has_the_columns_that_are_read() {
+    #[test]
+    fn the_look_of_each_job_has_the_columns_that_are_read() {
         let (instant, day) = (oid::<Instant>(), oid::<Day>());
         let columns = [
             ("as_of", instant),
@@ -213,7 +213,7 @@ mod tests {
             let look = Alone { account: 1, job: *job };
             let text = diesel::debug_query::<Pg, _>(&look).to_string();
             let (text, _) = text.split_once(" -- binds").unwrap();
-            check("", text, &[("account", oid::<BigInt>())], &columns).await;
+            check("", text, &[("account", oid::<BigInt>())], &columns);
         }
     }
 }

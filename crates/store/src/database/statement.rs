@@ -94,13 +94,13 @@ macro_rules! statement {
         };
 
         #[cfg(test)]
-        #[tokio::test]
+        #[test]
         #[allow(non_snake_case)]
-        async fn $name() {
+        fn $name() {
             let parameters = [$((stringify!($field), $crate::database::statement::check::oid::<$sql>())),*];
             if $is_there {
                 let columns = <$row as $crate::database::statement::Row>::columns();
-                $crate::database::statement::check::check($tables, $name::TEXT, &parameters, &columns).await;
+                $crate::database::statement::check::check($tables, $name::TEXT, &parameters, &columns);
             }
         }
     };
@@ -160,8 +160,8 @@ macro_rules! session_statement {
         mod $name {
             use super::*;
 
-            #[tokio::test]
-            async fn is_as_declared() {
+            #[test]
+            fn is_as_declared() {
                 use $crate::database::statement::check;
 
                 let parameters = [$((stringify!($parameter), check::oid::<diesel::sql_types::$parameter_type>())),*];
@@ -170,7 +170,7 @@ macro_rules! session_statement {
                     use diesel::sql_types::*;
                     [$((stringify!($column), check::oid::<$column_type>())),*]
                 };
-                check::check_inferred(&[$($tables),*].concat(), $name, &parameters, &columns).await;
+                check::check_inferred(&[$($tables),*].concat(), $name, &parameters, &columns);
             }
         }
     };
@@ -188,13 +188,13 @@ macro_rules! session_statements {
         mod $name {
             use super::*;
 
-            #[tokio::test]
-            async fn are_as_declared() {
+            #[test]
+            fn are_as_declared() {
                 use $crate::database::statement::check;
 
                 let parameters = [(stringify!($parameter), check::oid::<diesel::sql_types::$parameter_type>())];
                 for text in $name {
-                    check::check_inferred("", text, &parameters, &[]).await;
+                    check::check_inferred("", text, &parameters, &[]);
                 }
             }
         }

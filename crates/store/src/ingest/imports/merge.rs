@@ -259,8 +259,8 @@ mod tests {
     use super::*;
     use crate::database::statement::check::{check_inferred, oid};
 
-    #[tokio::test]
-    async fn the_statements_of_each_kind_are_as_they_are_used() {
+    #[test]
+    fn the_statements_of_each_kind_are_as_they_are_used() {
         let tables = [staging::TABLES, TABLES, costs::TABLES, DAYS_TABLE].concat();
         let account = ("account", oid::<BigInt>());
         let source = ("source", oid::<Text>());
@@ -273,13 +273,13 @@ mod tests {
         ];
         for kind in [&ORDERS, &REFUNDS] {
             for statement in [kind.gather(), kind.update(), kind.insert()] {
-                check_inferred(&tables, &statement, &[account, source], &[]).await;
+                check_inferred(&tables, &statement, &[account, source], &[]);
             }
             for statement in [kind.delete_lines(), kind.insert_lines()] {
-                check_inferred(&tables, &statement, &[account], &[]).await;
+                check_inferred(&tables, &statement, &[account], &[]);
             }
-            check_inferred(&tables, &kind.moments(), &[], &[]).await;
-            check_inferred(&tables, &kind.totals(), &[], &totals).await;
+            check_inferred(&tables, &kind.moments(), &[], &[]);
+            check_inferred(&tables, &kind.totals(), &[], &totals);
         }
     }
 }
