@@ -10,7 +10,10 @@ use time::{Date, Duration, OffsetDateTime};
 
 use crate::{
     AccountId, AdEntityId, StoreError,
-    metrics::ratios::quotient,
+    metrics::{
+        ratios::quotient,
+        returns::{OrderValue, Return},
+    },
     money::Currency,
     page::{Page, PageRequest},
     profit::DayRange,
@@ -119,6 +122,44 @@ pub struct Paired {
     pub shown_of_spent: i64,
     pub clicks_of_spent: i64,
     pub purchases_of_spent: i64,
+}
+
+/// What a campaign did over some days.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CampaignSums {
+    pub id: AdEntityId,
+    /// What its platform is called in [`daily`](crate::daily), and its name; the platform's where it has none.
+    pub platform: String,
+    pub name: String,
+    /// Whether one of its ads runs, as far as it is known.
+    pub is_active: bool,
+    /// The last of the days on which anything was spent.
+    pub last_spent: Option<Date>,
+    /// In the account's currency. `None` where a part is not told, or in a currency without a rate.
+    pub spend: Option<Decimal>,
+    pub purchases: Option<i64>,
+    /// As the platform claims it.
+    pub revenue: Option<Decimal>,
+}
+
+/// Days without spend after which an ad no longer runs.
+const RUNS_FOR_DAYS: i64 = 7;
+
+/// Whether what last spent on that day still runs on the day `last`, as far as its spend tells.
+pub fn still_spends(last_spent: Option<Date>, last: Date) -> bool {
+    last_spent.is_some_and(|day| (last - day).whole_days() < RUNS_FOR_DAYS)
+}
+
+impl CampaignSums {
+    /// Whether it still runs at the end of the days, and will spend.
+    pub fn runs(&self, last: Date) -> bool {
+        self.is_active && still_spends(self.last_spent, last)
+    }
+
+    /// What its platform claims that it brings; `None` where that is not told.
+    pub fn claimed_return(&self, order: OrderValue) -> Option<Return> {
+        Return::of(self.purchases?, self.revenue?, self.spend?, order)
+    }
 }
 
 impl Sums {

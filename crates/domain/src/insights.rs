@@ -1,9 +1,11 @@
 //! Insights: what a person should know or do, in words.
 
+mod campaigns;
 mod choice;
 mod facts;
 pub mod grounding;
 mod news;
+mod products;
 mod rules;
 mod stories;
 mod told;
@@ -12,6 +14,7 @@ pub use choice::{Chosen, MOST_TOLD, choose};
 pub use facts::{
     CommentsWaiting, CriticalItem, Facts, InsightSource, SegmentFact, StaleShop, Stored, StoryFact, UNANSWERED_AFTER,
 };
+pub use products::{LEAST_PURCHASES, ProductWeeks, WEEK_DAYS, WEEKS_BEFORE};
 pub use rules::draft;
 #[cfg(test)]
 pub(crate) use rules::tests::say_all;

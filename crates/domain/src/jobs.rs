@@ -13,9 +13,9 @@ text_enum!(
         InventoryVelocity = "inventory_velocity",
         SmartReorder = "smart_reorder",
         AnomalyDetection = "anomaly_detection",
+        CreativeWinners = "creative_winners",
         InsightGeneration = "insight_generation",
         RiskAssessment = "risk_assessment",
-        CreativeWinners = "creative_winners",
     }
 );
 

@@ -7,6 +7,7 @@ pub mod contribution;
 pub mod cost;
 pub mod profit;
 pub mod ratios;
+pub mod returns;
 pub mod stock;
 
 #[cfg(test)]

@@ -12,19 +12,22 @@ use serde::{Deserialize, Serialize};
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
+    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
     accounts::Platform,
+    ads::CampaignSums,
     freshness::Freshness,
     insights::Severity,
     jobs::{Claim, WriteOutcome},
+    metrics::returns::OrderValue,
     money::{Currency, estimate},
     page::{Page, PageRequest},
 };
 
 pub use rules::{
-    Channel, CustomerShare, Customers, LIKELY_CHURN, LONGEST_COVER_DAYS, Margin, Product, Refunds,
-    STOCKOUT_PROBABILITY, Scale, channel_concentration, churn, customer_concentration, dead_stock, integration_stale,
-    low_credits, margin_drop, refund_spike, sku_concentration, stockout, webhook_failing,
+    Channel, CustomerShare, Customers, LIKELY_CHURN, LONGEST_COVER_DAYS, Margin, Product, QUESTION_WAITS, Refunds,
+    STOCKOUT_PROBABILITY, Scale, URGENT_WAITS, ad_fatigue, ad_waste, channel_concentration, churn,
+    customer_concentration, dead_stock, integration_stale, low_credits, margin_drop, refund_spike, sku_concentration,
+    stockout, unanswered_conversations, webhook_failing,
 };
 pub use wording::Unit;
 #[cfg(test)]
@@ -98,6 +101,11 @@ text_enum!(
         HoursFailing = "hours_failing",
         HoursToDisable = "hours_to_disable",
         WaitingDeliveries = "waiting_deliveries",
+        Roas30d = "roas_30d",
+        Purchases30d = "purchases_30d",
+        CtrDrop = "ctr_drop",
+        HoursWaiting = "hours_waiting",
+        WaitingConversations = "waiting_conversations",
     }
 );
 
@@ -117,6 +125,9 @@ text_enum!(
         RevenueAsLastMonth = "revenue_as_last_month",
         MarginRecovers = "margin_recovers",
         UseAsLately = "use_as_lately",
+        SpendAsLately = "spend_as_lately",
+        SalesAsClaimed = "sales_as_claimed",
+        ClicksStayFew = "clicks_stay_few",
         CostsUnknown = "costs_unknown",
     }
 );
@@ -316,6 +327,29 @@ pub struct Credits {
     pub auto_topup_failures: i64,
 }
 
+/// An ad that is clicked on less than when it was new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TiredAd {
+    pub campaign_id: AdEntityId,
+    pub creative_id: CreativeId,
+    /// Its headline, or the name of its campaign.
+    pub label: String,
+    /// Clicks per impression of the last days by those of the first: below 1.
+    pub ctr_ratio: Decimal,
+    /// Of the last days of which all is known; none in a currency without a rate.
+    pub spend: Option<Decimal>,
+}
+
+/// Conversations that have waited for an answer for too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unanswered {
+    /// Complaints, and customers of the segment VIP.
+    pub urgent: i64,
+    pub others: i64,
+    /// Since when the first of them has waited.
+    pub since: OffsetDateTime,
+}
+
 /// An insight that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenInsight {
@@ -334,6 +368,14 @@ pub struct Situation {
     pub credits: Credits,
     pub webhooks: Vec<FailingWebhook>,
     pub insights: Vec<OpenInsight>,
+    /// Over [`HORIZON_DAYS`] until the last day whose purchases are settled.
+    pub campaigns: Vec<CampaignSums>,
+    /// Of 90 days.
+    pub order_value: OrderValue,
+    /// Those whose campaigns run.
+    pub tired_ads: Vec<TiredAd>,
+    /// None where nobody has waited for so long.
+    pub unanswered: Option<Unanswered>,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

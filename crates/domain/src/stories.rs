@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Share of a usual day's contribution below which an event is not worth telling by its money.
-const WORTH_TELLING: f64 = 0.15;
+pub(crate) const WORTH_TELLING: f64 = 0.15;
 
 /// An anomaly of a story.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,6 +21,7 @@ mod skus;
 mod stock;
 mod stories;
 mod table;
+mod take_offs;
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -54,6 +55,8 @@ enum Protocol {
     Risks,
     /// Stories: one per planted incident, right lever, money within its range, quiet days.
     Stories,
+    /// Products that took off: how many are told, whether it lasts, and planted ones. `--data` has the shop of 24 months.
+    TakeOffs,
     /// Automatic answers: wrong ones, answered complaints, coverage of clear questions. `--data` may name one file.
     Replies,
     /// Creatives: false winners of eight rules, what winners turn out to be worth; simulated without the folder `creatives`.
@@ -73,6 +76,7 @@ fn main() -> anyhow::Result<()> {
         Protocol::Season => season::run(&cli.data),
         Protocol::Risks => risks::run(&cli.data),
         Protocol::Stories => stories::run(&cli.data),
+        Protocol::TakeOffs => take_offs::run(&cli.data),
         Protocol::Replies => replies::run(&cli.data),
         Protocol::Creatives => creatives::run(&cli.data),
         Protocol::Customers => customers::run(&cli.data),

@@ -8,7 +8,7 @@
 
 mod judge;
 mod plant;
-mod shops;
+pub mod shops;
 mod world;
 
 use std::path::Path;

@@ -239,7 +239,7 @@ pub struct Body {
 /// Which risks to list.
 #[derive(Deserialize, Validate, IntoParams)]
 pub struct ListParams {
-    /// What may go wrong. No rule finds `ad_waste`, `ad_fatigue` and `unanswered_conversations` yet.
+    /// What may go wrong.
     #[param(schema_with = kind, inline, required = false)]
     r#type: Option<Kind>,
     /// `low`, `medium`, `high` or `critical`.

@@ -1,5 +1,6 @@
 //! The job `risk_assessment`: what may go wrong within a month, by the results of the other jobs.
 
+mod ads;
 mod products;
 mod shop;
 
@@ -11,7 +12,7 @@ use domain::{
     metrics::contribution::OrderCosts,
     money::Currency,
     profit::{Basis, DayRange},
-    risks::{Finding, Scale, Situation, integration_stale, low_credits, webhook_failing},
+    risks::{Finding, Scale, Situation, integration_stale, low_credits, unanswered_conversations, webhook_failing},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::{Date, Duration, OffsetDateTime};
@@ -47,6 +48,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
 fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation, now: OffsetDateTime) -> Vec<Finding> {
     let mut found = products::assess(shop, stocked, situation);
     found.extend(shop::assess(shop, situation));
+    found.extend(ads::assess(shop, situation));
     let orders: i64 = situation.channels.iter().map(|channel| channel.orders).sum();
     for connected in &situation.shops {
         let own = situation.channels.iter().find(|channel| channel.platform == connected.provider.as_str());
@@ -56,6 +58,8 @@ fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation, now: OffsetDate
     }
     found.extend(low_credits(situation.credits));
     found.extend(situation.webhooks.iter().map(|webhook| webhook_failing(webhook, now)));
+    let waiting = insight(situation, "social:waiting");
+    found.extend(situation.unanswered.map(|unanswered| unanswered_conversations(unanswered, waiting, now)));
     found
 }
 

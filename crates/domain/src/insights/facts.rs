@@ -4,13 +4,15 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::{Duration, OffsetDateTime};
 
-use super::KnownTexts;
+use super::{KnownTexts, ProductWeeks};
 use crate::{
     AccountId, StoreError, StoryId,
     accounts::Platform,
+    ads::CampaignSums,
     customers::Segment,
     daily::DayTotals,
     integrations::{self, Integration},
+    metrics::returns::OrderValue,
     profit::DayRange,
     stories::Story,
 };
@@ -83,6 +85,12 @@ pub struct Stored {
     pub stale_shops: Vec<StaleShop>,
     /// As of the moment; `None` where nobody has waited for so long.
     pub waiting: Option<CommentsWaiting>,
+    /// Products that were bought [`LEAST_PURCHASES`](super::LEAST_PURCHASES) times or more in the last week.
+    pub products: Vec<ProductWeeks>,
+    /// Those that run, over 30 days until the last whose purchases are settled.
+    pub campaigns: Vec<CampaignSums>,
+    /// Of 90 days.
+    pub order_value: OrderValue,
 }
 
 /// Everything that the rules look at.

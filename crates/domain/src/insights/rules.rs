@@ -3,13 +3,14 @@
 use rust_decimal::Decimal;
 
 use super::{
-    Category, Draft, Severity, choice,
+    Category, Draft, ProductWeeks, Severity, campaigns, choice,
     facts::{CommentsWaiting, CriticalItem, Facts, StaleShop, StoryFact},
     news::{self, Record},
-    stories,
+    products, stories,
     told::{Kind, Told, Value},
 };
 use crate::{
+    ads::CampaignSums,
     anomalies::Direction,
     customers::Segment,
     daily::DayTotals,
@@ -43,6 +44,7 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
             [profit(&before, &last, returned(days)), return_on_ads(&before, &last), cost_of_customers(&before, &last)];
         drafts.extend(of_period.into_iter().flatten().filter(|draft| !is_of_a_story(draft, &stored.stories)));
     }
+    drafts.extend(good_news(facts));
     drafts.extend(stockouts(&without_stories(&stored.critical, &stored.stories)));
     drafts.extend(running_out(&stored.critical));
     drafts.extend(reorders(stored.reorders));
@@ -50,6 +52,27 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     drafts.extend(stored.waiting.map(comments_waiting));
     drafts.extend(stored.stale_shops.iter().map(stale_shop));
     choice::rank(&mut drafts, usual_day(days));
+    drafts
+}
+
+/// What sells or pays far better than the rest, but for what a story tells already.
+fn good_news(facts: &Facts) -> Vec<Draft> {
+    let Facts { days, stored } = facts;
+    let usual = usual_day(days);
+    let is_told = |kind: LeverKind, part: &str| {
+        told(&stored.stories)
+            .filter_map(|story| story.lever.as_ref())
+            .any(|lever| lever.kind == kind && lever.part.as_deref() == Some(part))
+    };
+    let untold: Vec<ProductWeeks> =
+        stored.products.iter().filter(|product| !is_told(LeverKind::Product, &product.sku)).cloned().collect();
+    let is_of_story =
+        |campaign: &CampaignSums| is_told(LeverKind::Campaign, &format!("{}/{}", campaign.platform, campaign.name));
+    let mut drafts = products::took_off(days, &untold, usual);
+    if !stored.campaigns.iter().any(is_of_story) {
+        let last: Vec<DayTotals> = days.iter().rev().take(PERIOD_DAYS).copied().collect();
+        drafts.extend(campaigns::pays(&stored.campaigns, stored.order_value, contribution_share(&last), usual));
+    }
     drafts
 }
 
@@ -90,7 +113,7 @@ fn without_stories(critical: &[CriticalItem], stories: &[StoryFact]) -> Vec<Crit
     critical.iter().filter(|item| !is_told(item)).cloned().collect()
 }
 
-fn code(code: impl ToString) -> Value {
+pub(super) fn code(code: impl ToString) -> Value {
     Value::Code(code.to_string())
 }
 

@@ -22,6 +22,8 @@ text_enum!(
         Story = "story",
         WeeklyDigest = "weekly_digest",
         RecordDay = "record_day",
+        ProductTookOff = "product_took_off",
+        CampaignPays = "campaign_pays",
         Loss = "loss",
         ProfitFell = "profit_fell",
         ProfitRose = "profit_rose",

@@ -1,6 +1,7 @@
 //! When a risk is raised, how severe it is, and what it may cost.
 
 mod account;
+mod ads;
 mod products;
 mod shop;
 #[cfg(test)]
@@ -15,7 +16,10 @@ use crate::{
 
 use super::{Action, Assumption, Evidence, Exposure, Finding, Kind, Links, Measure};
 
-pub use account::{integration_stale, low_credits, webhook_failing};
+pub use account::{
+    QUESTION_WAITS, URGENT_WAITS, integration_stale, low_credits, unanswered_conversations, webhook_failing,
+};
+pub use ads::{ad_fatigue, ad_waste};
 pub use products::{LONGEST_COVER_DAYS, Product, STOCKOUT_PROBABILITY, dead_stock, sku_concentration, stockout};
 pub use shop::{
     Channel, CustomerShare, Customers, LIKELY_CHURN, Margin, Refunds, channel_concentration, churn,

@@ -59,6 +59,10 @@ text_enum!(
         Share = "share",
         /// 0 to 10,000.
         Index = "index",
+        Purchases = "purchases",
+        Conversations = "conversations",
+        /// Money per money.
+        Ratio = "ratio",
     }
 );
 
@@ -67,6 +71,7 @@ impl Unit {
     fn fill<'a>(self, message: Message<'a>, name: &str, figure: Decimal) -> Message<'a> {
         match self {
             Self::Share => message.percent(name, figure, 0),
+            Self::Ratio => message.number(name, figure, 2),
             Self::Days | Self::Hours if figure > Decimal::ZERO => message.count(name, figure.max(Decimal::ONE)),
             _ => message.count(name, figure),
         }
@@ -77,12 +82,15 @@ impl Measure {
     pub const fn unit(self) -> Unit {
         match self {
             Self::DaysOfStock | Self::DaysLeft => Unit::Days,
-            Self::HoursSinceSync | Self::HoursFailing | Self::HoursToDisable => Unit::Hours,
+            Self::HoursSinceSync | Self::HoursFailing | Self::HoursToDisable | Self::HoursWaiting => Unit::Hours,
             Self::Stock | Self::ExcessUnits | Self::UnitsSold90d => Unit::Units,
             Self::Customers => Unit::Customers,
             Self::Refunds7d | Self::RefundsUsual => Unit::Refunds,
             Self::WaitingDeliveries => Unit::Deliveries,
             Self::CreditsUsed14d => Unit::Credits,
+            Self::Purchases30d => Unit::Purchases,
+            Self::WaitingConversations => Unit::Conversations,
+            Self::Roas30d => Unit::Ratio,
             Self::MeanChurn
             | Self::Share90d
             | Self::Margin14d
@@ -91,7 +99,8 @@ impl Measure {
             | Self::ShippingChange
             | Self::AdsChange
             | Self::RefundsChange
-            | Self::BlindShare => Unit::Share,
+            | Self::BlindShare
+            | Self::CtrDrop => Unit::Share,
             Self::Hhi => Unit::Index,
         }
     }

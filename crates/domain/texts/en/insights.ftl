@@ -129,6 +129,33 @@ insight-comments-waiting =
        *[other] { $comments } people are without an answer
     }
 
+insight-product-took-off =
+    .title = { $product } took off: { $purchases } purchases in { $days } days
+    .body = The last { $days } days brought { $purchases } purchases of { $product }, { $units } units in all. In the { $before } days before, { $days } days brought { $usual } on average and { $most } at most. That is about { $sales } more in sales.{ $stocked ->
+        [unknown] {""}
+       *[other] {" "}At this pace the { $stock } in stock last { $cover_n ->
+            [one] { $cover } day.
+           *[other] { $cover } days.
+        }
+    }
+    .action = { $stocked ->
+        [short] Reorder { $product } before it sells out.
+       *[other] Show { $product } more prominently while it sells.
+    }
+    .impact = { $sales } more in sales in { $days } days
+
+insight-campaign-pays =
+    .title = { $campaign } brings in { $roas } times what it costs
+    .body = Over { $days } days { $spent } went into { $campaign }. By the platform's own count it brought in { $sales } in sales. It pays for itself from { $least } times its cost on.{ $others ->
+        [yes] {" "}Your other campaigns bring in { $roas_others } times what they cost.
+       *[no] {""}
+    }
+    .action = Give { $campaign } more budget in small steps, as long as its sales keep up.
+    .impact = { $others ->
+        [yes] About { $gain } more profit than the same money brings in your other campaigns
+       *[no] About { $gain } of profit from { $campaign } in { $days } days
+    }
+
 insight-stale-shop =
     .title = No data from { $shop } since { $day }
     .body = The { platform } shop { $shop } was last synced { $day_on } (UTC).

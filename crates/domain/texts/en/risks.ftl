@@ -21,8 +21,8 @@ risk-refund_spike = { $refunds_7d_n ->
    *[other] { $refunds_7d } refunds in a week, where { $refunds_usual } would be usual
 }
 risk-margin_drop = The margin fell by { $margin_14d_lost }, from { $margin_14d_threshold } to { $margin_14d }
-risk-ad_waste = The ad { $label } costs more than it brings
-risk-ad_fatigue = The ad { $label } gets fewer clicks than before
+risk-ad_waste = The campaign { $label } brings in { $roas_30d } times what it costs; it takes { $roas_30d_threshold } times to pay for itself
+risk-ad_fatigue = The ad { $label } is clicked on { $ctr_drop } less than when it was new
 risk-integration_stale = { $hours_since_sync_n ->
     [one] { $label } has not been synced for { $hours_since_sync } hour
    *[other] { $label } has not been synced for { $hours_since_sync } hours
@@ -35,7 +35,10 @@ risk-webhooks_failing = { $hours_failing_n ->
     [one] Webhook { $subject } has been failing for { $hours_failing } hour
    *[other] Webhook { $subject } has been failing for { $hours_failing } hours
 }
-risk-unanswered_conversations = { $label } waits for an answer
+risk-unanswered_conversations = { $waiting_conversations_n ->
+    [one] { $waiting_conversations } customer has been waiting for an answer for { $hours_waiting } h
+   *[other] { $waiting_conversations } customers are waiting for an answer, the first for { $hours_waiting } h
+}
 
 # What an amount takes for granted.
 
@@ -52,4 +55,7 @@ assumption-goods_not_back = goods that came back are fit for sale, other refunde
 assumption-revenue_as_last_month = net revenue is as in the last 30 days
 assumption-margin_recovers = a fifth of the fall lasts, as seen in past falls
 assumption-use_as_lately = as many credits are used as in the last 14 days
+assumption-spend_as_lately = as much is spent as in the last 30 days
+assumption-sales_as_claimed = the ads bring the sales that their platform claims
+assumption-clicks_stay_few = the clicks stay as few as now in the high case, and come back in the low case
 assumption-costs_unknown = no amount, as unit costs are not known

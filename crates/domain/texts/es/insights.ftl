@@ -129,6 +129,33 @@ insight-comments-waiting =
        *[other] { $comments } personas están sin respuesta
     }
 
+insight-product-took-off =
+    .title = { $product } despegó: { $purchases } compras en { $days } días
+    .body = Los últimos { $days } días trajeron { $purchases } compras de { $product }, { $units } unidades en total. En los { $before } días anteriores, { $days } días trajeron { $usual } en promedio y { $most } como máximo. Son unos { $sales } más en ventas.{ $stocked ->
+        [unknown] {""}
+       *[other] {" "}A este ritmo, los { $stock } en stock duran { $cover_n ->
+            [one] { $cover } día.
+           *[other] { $cover } días.
+        }
+    }
+    .action = { $stocked ->
+        [short] Repón { $product } antes de que se agote.
+       *[other] Muestra { $product } en un lugar más visible mientras se vende.
+    }
+    .impact = { $sales } más en ventas en { $days } días
+
+insight-campaign-pays =
+    .title = { $campaign } trae { $roas } veces lo que cuesta
+    .body = En { $days } días se gastaron { $spent } en { $campaign }. Según las cuentas de la propia plataforma, trajo { $sales } en ventas. Se paga a partir de { $least } veces su costo.{ $others ->
+        [yes] {" "}Tus otras campañas traen { $roas_others } veces lo que cuestan.
+       *[no] {""}
+    }
+    .action = Dale a { $campaign } más presupuesto poco a poco, mientras las ventas lo acompañen.
+    .impact = { $others ->
+        [yes] Unos { $gain } más de ganancia que con el mismo dinero en tus otras campañas
+       *[no] Unos { $gain } de ganancia de { $campaign } en { $days } días
+    }
+
 insight-stale-shop =
     .title = Sin datos de { $shop } desde el { $day }
     .body = La tienda { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).

@@ -21,8 +21,8 @@ risk-refund_spike = { $refunds_7d_n ->
    *[other] { $refunds_7d } reembolsos en una semana, cuando lo habitual es { $refunds_usual }
 }
 risk-margin_drop = El margen bajó { $margin_14d_lost }, del { $margin_14d_threshold } al { $margin_14d }
-risk-ad_waste = El anuncio { $label } cuesta más de lo que aporta
-risk-ad_fatigue = El anuncio { $label } recibe menos clics que antes
+risk-ad_waste = La campaña { $label } trae { $roas_30d } veces lo que cuesta; se paga a partir de { $roas_30d_threshold } veces
+risk-ad_fatigue = El anuncio { $label } recibe un { $ctr_drop } menos de clics que cuando era nuevo
 risk-integration_stale = { $hours_since_sync_n ->
     [one] { $label } lleva { $hours_since_sync } hora sin sincronizarse
    *[other] { $label } lleva { $hours_since_sync } horas sin sincronizarse
@@ -35,7 +35,10 @@ risk-webhooks_failing = { $hours_failing_n ->
     [one] El webhook { $subject } lleva { $hours_failing } hora fallando
    *[other] El webhook { $subject } lleva { $hours_failing } horas fallando
 }
-risk-unanswered_conversations = { $label } espera una respuesta
+risk-unanswered_conversations = { $waiting_conversations_n ->
+    [one] { $waiting_conversations } cliente espera una respuesta desde hace { $hours_waiting } h
+   *[other] { $waiting_conversations } clientes esperan una respuesta, el primero desde hace { $hours_waiting } h
+}
 
 # What an amount takes for granted.
 
@@ -52,4 +55,7 @@ assumption-goods_not_back = los productos devueltos pueden volver a venderse; lo
 assumption-revenue_as_last_month = los ingresos netos son como en los últimos 30 días
 assumption-margin_recovers = una quinta parte de la caída se mantiene, como en caídas pasadas
 assumption-use_as_lately = se usan tantos créditos como en los últimos 14 días
+assumption-spend_as_lately = se gasta tanto como en los últimos 30 días
+assumption-sales_as_claimed = los anuncios traen las ventas que declara su plataforma
+assumption-clicks_stay_few = los clics siguen tan bajos como ahora en el caso alto y se recuperan en el caso bajo
 assumption-costs_unknown = sin importe: no se conocen los costos unitarios

@@ -129,6 +129,33 @@ insight-comments-waiting =
        *[other] { $comments } pessoas estão sem resposta
     }
 
+insight-product-took-off =
+    .title = { $product } decolou: { $purchases } compras em { $days } dias
+    .body = Os últimos { $days } dias trouxeram { $purchases } compras de { $product }, { $units } unidades ao todo. Nos { $before } dias anteriores, { $days } dias trouxeram { $usual } em média e { $most } no máximo. São cerca de { $sales } a mais em vendas.{ $stocked ->
+        [unknown] {""}
+       *[other] {" "}Nesse ritmo, os { $stock } em estoque duram { $cover_n ->
+            [one] { $cover } dia.
+           *[other] { $cover } dias.
+        }
+    }
+    .action = { $stocked ->
+        [short] Reponha { $product } antes que acabe.
+       *[other] Mostre { $product } com mais destaque enquanto vende.
+    }
+    .impact = { $sales } a mais em vendas em { $days } dias
+
+insight-campaign-pays =
+    .title = { $campaign } traz { $roas } vezes o que custa
+    .body = Em { $days } dias foram gastos { $spent } em { $campaign }. Segundo as contas da própria plataforma, ela trouxe { $sales } em vendas. Ela se paga a partir de { $least } vezes o custo.{ $others ->
+        [yes] {" "}Suas outras campanhas trazem { $roas_others } vezes o que custam.
+       *[no] {""}
+    }
+    .action = Dê mais orçamento a { $campaign } aos poucos, enquanto as vendas acompanharem.
+    .impact = { $others ->
+        [yes] Cerca de { $gain } a mais de lucro do que o mesmo dinheiro traz nas suas outras campanhas
+       *[no] Cerca de { $gain } de lucro de { $campaign } em { $days } dias
+    }
+
 insight-stale-shop =
     .title = Sem dados de { $shop } desde { $day }
     .body = A última sincronização da loja { $shop } ({ platform }) foi { $day_on } (UTC).

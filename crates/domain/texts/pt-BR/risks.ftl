@@ -21,8 +21,8 @@ risk-refund_spike = { $refunds_7d_n ->
    *[other] { $refunds_7d } reembolsos em uma semana, quando o normal é { $refunds_usual }
 }
 risk-margin_drop = A margem caiu { $margin_14d_lost }, de { $margin_14d_threshold } para { $margin_14d }
-risk-ad_waste = O anúncio { $label } custa mais do que traz
-risk-ad_fatigue = O anúncio { $label } recebe menos cliques do que antes
+risk-ad_waste = A campanha { $label } traz { $roas_30d } vezes o que custa; ela se paga a partir de { $roas_30d_threshold } vezes
+risk-ad_fatigue = O anúncio { $label } recebe { $ctr_drop } menos cliques do que quando era novo
 risk-integration_stale = { $hours_since_sync_n ->
     [one] { $label } está há { $hours_since_sync } hora sem sincronizar
    *[other] { $label } está há { $hours_since_sync } horas sem sincronizar
@@ -35,7 +35,10 @@ risk-webhooks_failing = { $hours_failing_n ->
     [one] O webhook { $subject } está falhando há { $hours_failing } hora
    *[other] O webhook { $subject } está falhando há { $hours_failing } horas
 }
-risk-unanswered_conversations = { $label } espera uma resposta
+risk-unanswered_conversations = { $waiting_conversations_n ->
+    [one] { $waiting_conversations } cliente espera uma resposta há { $hours_waiting } h
+   *[other] { $waiting_conversations } clientes esperam uma resposta, o primeiro há { $hours_waiting } h
+}
 
 # What an amount takes for granted.
 
@@ -52,4 +55,7 @@ assumption-goods_not_back = os produtos devolvidos podem ser vendidos de novo; o
 assumption-revenue_as_last_month = a receita líquida é como nos últimos 30 dias
 assumption-margin_recovers = um quinto da queda permanece, como em quedas passadas
 assumption-use_as_lately = usam-se tantos créditos quanto nos últimos 14 dias
+assumption-spend_as_lately = gasta-se tanto quanto nos últimos 30 dias
+assumption-sales_as_claimed = os anúncios trazem as vendas que a plataforma informa
+assumption-clicks_stay_few = os cliques continuam tão baixos quanto agora no caso alto e voltam no caso baixo
 assumption-costs_unknown = sem valor: os custos unitários não são conhecidos

@@ -12,6 +12,7 @@ macro_rules! matching {
     };
 }
 
+pub(super) mod campaigns;
 mod overview;
 
 use std::str::FromStr;

@@ -7,8 +7,8 @@ use domain::{
     customers::Segment,
     daily::Dimension,
     insights::{
-        self, Category, CommentsWaiting, Draft, InsightSource, InsightStore, InsightWriter, SegmentFact, Severity,
-        Told, Worded, Wording,
+        self, Category, CommentsWaiting, Draft, InsightSource, InsightStore, InsightWriter, ProductWeeks, SegmentFact,
+        Severity, Told, Worded, Wording,
     },
     jobs::{Again, JobName, JobStore, WriteOutcome},
     language::Language,
@@ -467,4 +467,44 @@ async fn what_sells_at_a_loss_is_not_missed_when_its_stock_is_gone() {
     let critical = db.store.stored(account, SCORED, NOW).await.unwrap().critical;
     let critical: Vec<_> = critical.iter().map(|item| (item.sku.as_str(), item.sells_at_a_loss)).collect();
     assert_eq!(critical, [("gain", false), ("loss", true), ("unknown", false)]);
+}
+
+#[tokio::test]
+async fn a_product_is_told_by_its_weeks() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let sold = async |sku: &str, days: &[(Date, i64)]| {
+        let product = shop::product(&db.sql, account, sku, None).await;
+        for (day, purchases) in days {
+            let text = "INSERT INTO product_days (account_id, product_id, day, purchases, units, revenue)
+                VALUES ($1, $2, $3, $4::bigint, $4 * 3, $4 * 2)";
+            db.sql.execute(text, &[&account.0, &product, day, purchases]).await.unwrap();
+        }
+        product
+    };
+    let last = date!(2026 - 03 - 01);
+    let weeks = [
+        (last, 8),
+        (date!(2026 - 02 - 23), 4),
+        (date!(2026 - 02 - 22), 2),
+        (date!(2026 - 02 - 16), 3),
+        (date!(2025 - 12 - 29), 5),
+        (date!(2025 - 12 - 28), 99),
+        (date!(2026 - 03 - 02), 99),
+    ];
+    let mug = sold("MUG", &weeks).await;
+    sold("FEW", &[(last, 4)]).await;
+    db.sql.execute("UPDATE products SET current_stock = 40, on_order = 6 WHERE id = $1", &[&mug]).await.unwrap();
+    let stored = db.store.stored(account, SCORED, NOW).await.unwrap();
+    let expected = ProductWeeks {
+        sku: "MUG".into(),
+        purchases: 12,
+        units: 36,
+        revenue: dec!(24),
+        before: [5, 0, 0, 0, 0, 0, 0, 5],
+        stock: Some(40),
+        is_on_order: true,
+    };
+    assert_eq!(stored.products, [expected]);
+    assert_eq!(db.store.stored(other, SCORED, NOW).await.unwrap().products, []);
 }

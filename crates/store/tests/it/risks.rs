@@ -1,15 +1,17 @@
 //! What risks are found in, how they are kept from run to run, and how they are listed.
 
 use domain::{
-    AccountId, CustomerId, InsightId, ProductId,
+    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, ProductId,
+    ads::CampaignSums,
     daily::DailyStore,
     insights::Severity,
     jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
+    metrics::returns::OrderValue,
     page::PageRequest,
     risks::{
         Action, Assumption, ChannelRevenue, Credits, CustomerRevenue, Evidence, Exposure, FailingWebhook, Filter,
         Finding, Kind, Links, Listing, Measure, OpenInsight, ProductSales, Risk, RiskSource, RiskStore, RiskWriter,
-        Summary,
+        Summary, TiredAd, Unanswered,
     },
 };
 use rust_decimal::{Decimal, dec};
@@ -261,4 +263,97 @@ async fn the_situation_is_what_the_account_has() {
 
     let nothing = db.store.situation(other, last, NOW).await.unwrap();
     assert_eq!(nothing, domain::risks::Situation::default());
+}
+
+/// Two campaigns, one of which no longer spends; each with an ad of a creative that people tired of.
+const ADS: &str = "
+    INSERT INTO ad_accounts (account_id, id, platform, external_id, source, last_synced_at) OVERRIDING SYSTEM VALUE
+        VALUES ($1, 1, 'meta', 'Meta', 'file', now());
+    INSERT INTO creatives (account_id, id, platform, key, format, headline) OVERRIDING SYSTEM VALUE
+        VALUES ($1, 1, 'meta', 'meta:video:1', 'video', 'Blue'), ($1, 2, 'meta', 'meta:image:2', 'image', NULL);
+    INSERT INTO ad_entities (account_id, id, ad_account_id, level, parent_id, campaign_id, external_id, name, status,
+        creative_id) OVERRIDING SYSTEM VALUE
+        VALUES ($1, 10, 1, 'campaign', 0, NULL, 'c', 'Spring', 'active', NULL),
+            ($1, 11, 1, 'ad_set', 10, 10, 's', 's', 'active', NULL), ($1, 12, 1, 'ad', 11, 10, 'a', 'a', 'active', 1),
+            ($1, 20, 1, 'campaign', 0, NULL, 'd', '', 'active', NULL),
+            ($1, 21, 1, 'ad_set', 20, 20, 's', 's', 'active', NULL), ($1, 22, 1, 'ad', 21, 20, 'a', 'a', 'active', 2);
+    INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend, native_revenue, revenue, purchases)
+        SELECT $1, date '2026-01-20' + n, ad, 'USD', 10, 1, 10, 30, 30, 2
+        FROM generate_series(0, 40) n CROSS JOIN (VALUES (12), (22)) ads (ad)
+        WHERE ad = 12 OR n < 30;
+    INSERT INTO campaign_creatives (account_id, campaign_id, creative_id, first_seen, last_seen, status, compared_with, days,
+        ctr_ratio, is_fatigued, tau)
+        SELECT $1, campaign, creative, '2026-01-20', '2026-02-26', 'testing', 0, 30, 0.6, true, 0.25
+        FROM (VALUES (10, 1), (20, 2)) judged (campaign, creative);";
+
+#[tokio::test]
+async fn campaigns_are_judged_until_the_last_day_that_is_settled() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.sql.batch_execute(&ADS.replace("$1", &account.0.to_string())).await.unwrap();
+    let orders = "INSERT INTO orders (account_id, source, external_id, placed_at, gross, units, content_hash) VALUES
+        ($1, 'shopify', '1', '2026-02-20', 10, 1, ''), ($1, 'shopify', '2', '2026-02-21', 30, 1, ''),
+        ($1, 'shopify', 'free', '2026-02-21', 0, 1, ''), ($1, 'shopify', 'long ago', '2025-11-01', 900, 1, ''),
+        ($1, 'shopify', 'after', '2026-03-03', 900, 1, '')";
+    db.sql.batch_execute(&orders.replace("$1", &account.0.to_string())).await.unwrap();
+    let last = date!(2026 - 03 - 01);
+    let found = db.store.situation(account, last, NOW).await.unwrap();
+    // Until 26 February; the second has not spent since the 18th, eight days before.
+    let spring = CampaignSums {
+        id: AdEntityId(10),
+        platform: "Meta".into(),
+        name: "Spring".into(),
+        is_active: true,
+        last_spent: Some(date!(2026 - 02 - 26)),
+        spend: Some(dec!(300)),
+        purchases: Some(60),
+        revenue: Some(dec!(900)),
+    };
+    assert_eq!(found.campaigns, [spring]);
+    // 10 and 30: a mean of 20 and a variance of 100.
+    assert_eq!(found.order_value, OrderValue { mean: 20.0, spread: 0.25 });
+    let blue = TiredAd {
+        campaign_id: AdEntityId(10),
+        creative_id: CreativeId(1),
+        label: "Blue".into(),
+        ctr_ratio: dec!(0.6),
+        spend: Some(dec!(300)),
+    };
+    assert_eq!(found.tired_ads, [blue]);
+    let earlier = db.store.situation(account, date!(2026 - 02 - 21), NOW).await.unwrap();
+    let names: Vec<_> = earlier.campaigns.iter().map(|campaign| campaign.name.as_str()).collect();
+    assert_eq!(names, ["Spring", "Meta"], "one without a name has its platform's");
+    let labels: Vec<_> = earlier.tired_ads.iter().map(|ad| ad.label.as_str()).collect();
+    assert_eq!(labels, ["Blue", "meta"]);
+    // A day that does not tell makes the sum unknown.
+    let untold =
+        "UPDATE ad_days SET revenue = NULL, native_revenue = NULL WHERE account_id = $1 AND day = '2026-02-10'";
+    db.sql.execute(untold, &[&account.0]).await.unwrap();
+    let found = db.store.situation(account, last, NOW).await.unwrap();
+    assert_eq!((found.campaigns[0].revenue, found.campaigns[0].spend), (None, Some(dec!(300))));
+    assert_eq!(db.store.situation(other, last, NOW).await.unwrap().campaigns, []);
+}
+
+#[tokio::test]
+async fn a_complaint_and_a_vip_wait_for_four_hours_and_a_question_for_a_day() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let (vip, new) = (shop::customer(&db.sql, account, "ana").await, shop::customer(&db.sql, account, "bob").await);
+    db.sql.execute("UPDATE customers SET segment = 'vip' WHERE id = $1", &[&vip]).await.unwrap();
+    let waiting = "WITH profile AS (
+            INSERT INTO social_accounts (account_id, channel, external_id, connected_at)
+            VALUES ($1, 'instagram', '7', now()) RETURNING id)
+        INSERT INTO conversations (account_id, channel, external_id, social_account_id, category, status, snoozed_until,
+            customer_id, position, messages_count, waiting_since, created_at, updated_at)
+        SELECT $1, 'instagram', n::text, profile.id, category, status, CASE status WHEN 'snoozed' THEN now() END, customer, n,
+            1, $2::timestamptz - hours * interval '1 hour', now(), now()
+        FROM profile, (VALUES (1, 5, 'complaint', 'open', NULL), (2, 3, 'complaint', 'open', NULL),
+            (3, 5, 'price_question', 'open', $3::bigint), (4, 5, 'price_question', 'open', $4), (5, 30, NULL, 'open', $4),
+            (6, 99, 'praise', 'open', $3), (7, 99, 'spam', 'open', NULL), (8, 99, 'complaint', 'snoozed', NULL),
+            (9, 99, 'complaint', 'closed', NULL)) AS t (n, hours, category, status, customer)";
+    db.sql.execute(waiting, &[&account.0, &NOW, &vip, &new]).await.unwrap();
+    let found = async |now| db.store.situation(account, date!(2026 - 03 - 01), now).await.unwrap().unanswered;
+    assert_eq!(found(NOW).await, Some(Unanswered { urgent: 2, others: 1, since: NOW - Duration::hours(30) }));
+    let before = NOW - Duration::hours(7);
+    assert_eq!(found(before).await, None, "none of them for so long");
 }

@@ -1,10 +1,12 @@
 use domain::{
-    CustomerId, IntegrationId, ProductId, SubscriptionId,
+    AdEntityId, CustomerId, IntegrationId, ProductId, SubscriptionId,
+    ads::CampaignSums,
     demand::StockedProduct,
     insights::Severity,
+    metrics::returns::OrderValue,
     risks::{
         ChannelRevenue, ConnectedShop, Credits, CustomerBase, CustomerRevenue, FailingWebhook, Kind, OpenInsight,
-        ProductSales,
+        ProductSales, Unanswered,
     },
 };
 use rust_decimal::dec;
@@ -189,4 +191,46 @@ fn connections_credits_and_webhooks_are_looked_at_as_of_now() {
     assert_eq!(kinds(&found), expected.map(|(kind, subject)| (kind, subject.to_owned())));
     assert_eq!((found[0].evidence[1].value, found[0].links.insight_id), (Some(0.75), Some(InsightId(8))));
     assert_eq!(found[0].severity, Severity::High);
+}
+
+#[test]
+fn a_campaign_is_judged_by_what_a_sale_leaves() {
+    let campaign = CampaignSums {
+        id: AdEntityId(5),
+        platform: "meta".into(),
+        name: "Spring".into(),
+        is_active: true,
+        last_spent: Some(LAST),
+        spend: Some(dec!(600)),
+        purchases: Some(40),
+        revenue: Some(dec!(720)),
+    };
+    let situation = Situation {
+        campaigns: vec![campaign],
+        order_value: OrderValue { mean: 20.0, spread: 0.0 },
+        ..Situation::default()
+    };
+    let of = |shop: &Shop| assess(shop, &stocked(vec![]), &situation, NOW);
+    // Of 200 a day 100 are left: it pays from 2 on, and brings 1.2.
+    let found = of(&shop_of(day));
+    assert_eq!(kinds(&found), [(Kind::AdWaste, "5".to_owned())]);
+    assert_eq!(found[0].exposure.unwrap().expected, Some(dec!(240)));
+    // At twice the cost nothing is left, whatever ads bring.
+    let at_a_loss = |back| DayTotals { cogs: dec!(190), ..day(back) };
+    assert_eq!(kinds(&of(&shop_of(at_a_loss))), []);
+    // Without unit costs it brings more than it costs.
+    let unknown = |back| DayTotals { cogs: dec!(0), basis: Basis::default(), ..day(back) };
+    assert_eq!(kinds(&of(&shop_of(unknown))), []);
+}
+
+#[test]
+fn who_waits_for_an_answer_is_found_with_the_insight_on_it() {
+    let situation = Situation {
+        unanswered: Some(Unanswered { urgent: 0, others: 2, since: NOW - Duration::hours(30) }),
+        insights: vec![OpenInsight { id: InsightId(7), fingerprint: "social:waiting".into() }],
+        ..Situation::default()
+    };
+    let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);
+    assert_eq!(kinds(&found), [(Kind::UnansweredConversations, "inbox".to_owned())]);
+    assert_eq!(found[0].links.insight_id, Some(InsightId(7)));
 }

@@ -13,9 +13,11 @@ use super::{
     *,
 };
 use crate::{
-    StoryId,
+    AdEntityId, StoryId,
     accounts::Platform,
+    ads::CampaignSums,
     anomalies::Direction,
+    metrics::returns::OrderValue,
     profit::{Basis, DayRange},
     stories::{Band, Gauge, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, Story, Subject},
     texts::{Locale, Texts, tests::locale},
@@ -276,11 +278,59 @@ fn a_rise_of_profit_is_good_news() {
 fn record(last: Decimal) -> Facts {
     let first = date!(2025 - 11 - 20);
     let mut days: Vec<DayTotals> = (0..100)
-        .map(|at| DayTotals { gross_revenue: dec!(100), orders: 5, ..DayTotals::quiet(first + Duration::days(at)) })
+        .map(|at| DayTotals {
+            gross_revenue: dec!(100),
+            orders: 5,
+            units: 9,
+            ..DayTotals::quiet(first + Duration::days(at))
+        })
         .collect();
     days[40].gross_revenue = dec!(180);
     days[99].gross_revenue = last;
     Facts { days, ..facts(Stored::default()) }
+}
+
+#[test]
+fn a_product_that_took_off_is_told_but_for_what_a_story_tells() {
+    let mut shop = record(dec!(100));
+    shop.stored.products = vec![surging("MUG", Some(60))];
+    let all = told(&shop);
+    let said = all.iter().find(|told| told.title.contains("took off")).unwrap();
+    assert_eq!(said.title, "\"MUG\" took off: 40 purchases in 7 days");
+    assert_eq!(
+        said.body,
+        "The last 7 days brought 40 purchases of \"MUG\", 84 units in all. In the 56 days before, 7 days brought 10 on average \
+         and 12 at most. That is about 1,260 USD more in sales. At this pace the 60 in stock last 5 days."
+    );
+    assert_eq!(said.suggested_action, "Reorder \"MUG\" before it sells out.");
+    let money = Money { low: 60.0, expected: 90.0, high: 120.0, measure: Measure::Profit };
+    let story = Story {
+        direction: Direction::Up,
+        money: Some(money),
+        usual_day: 60.0,
+        ..story(Some(LeverKind::Product), Some("MUG"))
+    };
+    shop.stored.stories = of_stories([story]).stored.stories;
+    assert!(!fingerprints(&shop).contains(&"product:took_off:MUG".to_owned()));
+}
+
+#[test]
+fn a_campaign_that_pays_is_told_but_for_what_a_story_tells() {
+    let mut shop = Facts { days: days(|_| ()), ..facts(Stored::default()) };
+    shop.stored.campaigns = vec![campaign("Spring", 4_000), campaign("Sale", 900)];
+    shop.stored.order_value = OrderValue { mean: 50.0, spread: 0.5 };
+    let said = &told(&shop)[0];
+    assert_eq!(said.title, "\"Spring\" brings in 10.00 times what it costs");
+    assert_eq!(
+        said.body,
+        "Over 30 days 400 USD went into \"Spring\". By the platform's own count it brought in 4,000 USD in sales. It pays for \
+         itself from 1.67 times its cost on. Your other campaigns bring in 2.25 times what they cost."
+    );
+    // Of (10 - 2.25) times 400, 60 % are left.
+    assert_eq!(said.impact_estimate, "About 1,860 USD more profit than the same money brings in your other campaigns");
+    let more = Story { usual_day: 60.0, ..story(Some(LeverKind::Campaign), Some("meta/Spring")) };
+    shop.stored.stories = of_stories([more]).stored.stories;
+    assert!(!fingerprints(&shop).iter().any(|name| name.starts_with("ads:pays")));
 }
 
 #[test]
@@ -603,6 +653,33 @@ fn every_story() -> Vec<StoryFact> {
     stories
 }
 
+/// A campaign that cost 400.
+fn campaign(name: &str, revenue: i64) -> CampaignSums {
+    CampaignSums {
+        id: AdEntityId(revenue),
+        platform: "meta".into(),
+        name: name.into(),
+        is_active: true,
+        last_spent: Some(date!(2026 - 02 - 28)),
+        spend: Some(dec!(400)),
+        purchases: Some(revenue / 50),
+        revenue: Some(revenue.into()),
+    }
+}
+
+/// A product that was bought ten times a week, and 40 times in the last.
+fn surging(sku: &str, stock: Option<i64>) -> ProductWeeks {
+    ProductWeeks {
+        sku: sku.into(),
+        purchases: 40,
+        units: 84,
+        revenue: dec!(1680),
+        before: [10, 12, 8, 10, 11, 9, 10, 10],
+        stock,
+        is_on_order: false,
+    }
+}
+
 /// Shops in which every rule has something to tell: of one and of several, up and down, with a cause and without.
 fn shops_with_everything() -> [Facts; 6] {
     let segment = |segment, customers, revenue| SegmentFact { segment, customers, revenue };
@@ -630,6 +707,9 @@ fn shops_with_everything() -> [Facts; 6] {
                 complaints: (many - 1) / 3,
                 since: datetime!(2026-02-26 10:00 UTC),
             }),
+            products: vec![],
+            campaigns: vec![campaign("C-0 99 % off", 4_000), campaign("C-1", 900)],
+            order_value: OrderValue { mean: 50.0, spread: 0.5 },
         },
     };
     let dear = |day: &mut DayTotals| {
@@ -642,8 +722,14 @@ fn shops_with_everything() -> [Facts; 6] {
         day.cogs = dec!(95);
         day.basis.returned_cogs = dec!(1.115);
     };
-    let good = Facts { stored: of_stories([outage()]).stored, ..record(dec!(250)) };
-    let rise = Facts { days: days(|day| day.cogs = dec!(25)), ..facts(Stored::default()) };
+    let products = vec![surging("MUG 99 % off", Some(60)), surging("LAMP", Some(12)), surging("VASE", None)];
+    let good = Facts { stored: Stored { products, ..of_stories([outage()]).stored }, ..record(dec!(250)) };
+    let alone = Stored {
+        campaigns: vec![campaign("C-0 99 % off", 4_000)],
+        order_value: OrderValue { mean: 50.0, spread: 0.5 },
+        ..Stored::default()
+    };
+    let rise = Facts { days: days(|day| day.cogs = dec!(25)), ..facts(alone) };
     let fall = Facts { days: days(dear), ..facts(Stored::default()) };
     [shop(1, dear), shop(8, loss), shop(0, loss), good, rise, fall]
 }
@@ -673,8 +759,9 @@ fn the_texts_of_the_catalogue_pass_the_check_of_models_texts() {
             told += 1;
         }
         // The stories, three of the periods (but for a fall that stories tell), a stale shop; the stock, the customers and the
-        // comments of two shops; a record, a story and their week; a rise; and a fall with its ads.
-        assert_eq!(told, 3 * (15 * 4 + 4 + 3 + 1) - 1 + 2 * 5 + 3 + 1 + 3);
+        // comments of two shops, and the campaign of one; a record, a story, three products and their week; a rise and a
+        // campaign; and a fall with its ads.
+        assert_eq!(told, 3 * (15 * 4 + 4 + 3 + 1) - 1 + 2 * 5 + 1 + 6 + 2 + 3);
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Connections, credits and webhooks: risks without an amount, of a severity that is fixed.
+//! Connections, credits, webhooks and conversations: risks without an amount, of a severity that is fixed.
 
 use rust_decimal::prelude::ToPrimitive;
 use time::{Duration, OffsetDateTime};
@@ -8,7 +8,7 @@ use crate::{
     credits::runway::days_left,
     insights::Severity,
     integrations::STALE_AFTER,
-    risks::{ConnectedShop, Credits, FailingWebhook},
+    risks::{ConnectedShop, Credits, FailingWebhook, Unanswered},
     webhooks::schedule::DISABLE_AFTER,
 };
 
@@ -21,6 +21,10 @@ const LOW_DAYS: f64 = 7.0;
 const VERY_LOW_DAYS: f64 = 2.0;
 /// A webhook that is switched off within this is a high risk.
 const SOON_OFF: Duration = Duration::hours(24);
+
+/// How long a complaint or a VIP may wait for an answer, and how long a question of anybody else.
+pub const URGENT_WAITS: Duration = Duration::hours(4);
+pub const QUESTION_WAITS: Duration = Duration::hours(24);
 
 /// A connected shop has not been heard of for longer than a day. `blind_share` is its part of 90-day orders.
 pub fn integration_stale(
@@ -73,6 +77,22 @@ pub fn webhook_failing(webhook: &FailingWebhook, now: OffsetDateTime) -> Finding
         action: Some(Action::FixEndpoint),
         links: Links { webhook_id: Some(webhook.id), ..Links::default() },
         ..finding(Kind::WebhooksFailing, webhook.id, format!("Webhook {}", webhook.id))
+    }
+}
+
+/// Customers wait for an answer for longer than they should.
+pub fn unanswered_conversations(waiting: Unanswered, insight_id: Option<InsightId>, now: OffsetDateTime) -> Finding {
+    let Unanswered { urgent, others, since } = waiting;
+    let (severity, most) = if urgent > 0 { (Severity::High, URGENT_WAITS) } else { (Severity::Medium, QUESTION_WAITS) };
+    Finding {
+        severity,
+        evidence: vec![
+            seen(Measure::WaitingConversations, number(urgent + others)),
+            held(Measure::HoursWaiting, hours(now - since), hours(most)),
+        ],
+        action: Some(Action::Reply),
+        links: Links { insight_id, ..Links::default() },
+        ..finding(Kind::UnansweredConversations, "inbox", "Conversations")
     }
 }
 

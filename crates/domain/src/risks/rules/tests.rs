@@ -5,9 +5,11 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 
 use super::*;
 use crate::{
-    CustomerId, InsightId, IntegrationId, SubscriptionId,
+    AdEntityId, CreativeId, CustomerId, InsightId, IntegrationId, SubscriptionId,
     accounts::Platform,
-    risks::{ConnectedShop, Credits, FailingWebhook},
+    ads::CampaignSums,
+    metrics::returns::{OrderValue, Return},
+    risks::{ConnectedShop, Credits, FailingWebhook, TiredAd, Unanswered},
 };
 
 const NOW: OffsetDateTime = datetime!(2026-03-02 12:00 UTC);
@@ -220,6 +222,87 @@ fn a_webhook_is_a_high_risk_a_day_before_it_is_switched_off(
     let webhook = FailingWebhook { id: SubscriptionId(9), failing_since: NOW - since, waiting: 4 };
     let found = webhook_failing(&webhook, NOW);
     assert_eq!((found.severity, found.evidence[0].value), (severity, Some(hours_left)));
+}
+
+fn campaign(purchases: i64, revenue: i64) -> (CampaignSums, Return) {
+    let sums = CampaignSums {
+        id: AdEntityId(5),
+        platform: "meta".into(),
+        name: "Spring".into(),
+        is_active: true,
+        last_spent: None,
+        spend: Some(dec!(600)),
+        purchases: Some(purchases),
+        revenue: Some(revenue.into()),
+    };
+    let returned = sums.claimed_return(OrderValue { mean: 50.0, spread: 0.0 }).unwrap();
+    (sums, returned)
+}
+
+#[test]
+fn a_campaign_wastes_the_part_of_its_spend_that_does_not_come_back() {
+    // 20 purchases of 45 for 600 are 1.5; with 16.17 and 24.72 of them, 1.213 and 1.854; it pays from 2.5 on.
+    let (sums, returned) = campaign(20, 900);
+    let found = ad_waste(&sums, returned, Some(2.5), &scale(Some(1_000.0))).unwrap();
+    let (low, expected, high) = amounts(&found).unwrap();
+    assert_eq!(expected, Some(dec!(240)));
+    assert!(
+        (low.unwrap() - dec!(155.0)).abs() < dec!(0.5) && (high.unwrap() - dec!(308.9)).abs() < dec!(0.5),
+        "{found:?}"
+    );
+    assert_eq!(
+        (found.id().as_str(), found.severity, found.action),
+        ("ad_waste:5", Severity::Critical, Some(Action::PauseAd))
+    );
+    assert_eq!(found.evidence[0], held(Measure::Roas30d, 1.5, 2.5));
+}
+
+#[test]
+fn a_campaign_that_may_pay_is_no_risk() {
+    // 28 purchases bring 2.1; 33.4 of them, their 80 % quantile, would bring 2.505.
+    let (sums, returned) = campaign(28, 1_260);
+    assert!(ad_waste(&sums, returned, Some(2.5), &scale(None)).is_none());
+}
+
+#[test]
+fn without_unit_costs_a_campaign_has_to_bring_what_it_costs() {
+    let (sums, returned) = campaign(9, 405);
+    let found = ad_waste(&sums, returned, None, &scale(None)).unwrap();
+    assert_eq!((found.exposure, found.lacks_costs, found.severity), (None, true, Severity::Medium));
+    assert_eq!(found.evidence[0].threshold, Some(1.0));
+    let (sums, returned) = campaign(20, 900);
+    assert!(ad_waste(&sums, returned, None, &scale(None)).is_none());
+}
+
+#[test]
+fn a_tired_ad_wastes_the_part_of_its_spend_that_brought_the_clicks_at_most() {
+    let ad = TiredAd {
+        campaign_id: AdEntityId(5),
+        creative_id: CreativeId(8),
+        label: "Two for one".into(),
+        ctr_ratio: dec!(0.6),
+        spend: Some(dec!(300)),
+    };
+    let found = ad_fatigue(&ad, &scale(Some(1_000.0)));
+    assert_eq!(amounts(&found), Some((Some(dec!(0)), None, Some(dec!(120)))));
+    // Half of the most is 6 % of the profit.
+    assert_eq!((found.id().as_str(), found.severity, found.lacks_costs), ("ad_fatigue:5-8", Severity::Medium, false));
+    let unknown = ad_fatigue(&TiredAd { spend: None, ..ad }, &scale(None));
+    assert_eq!((unknown.exposure, unknown.severity, unknown.lacks_costs), (None, Severity::Medium, false));
+}
+
+#[rstest]
+#[case(1, Severity::High, 4.0)]
+#[case(0, Severity::Medium, 24.0)]
+fn a_complaint_that_waits_is_a_high_risk(#[case] urgent: i64, #[case] severity: Severity, #[case] threshold: f64) {
+    let waiting = Unanswered { urgent, others: 2, since: NOW - Duration::hours(30) };
+    let found = unanswered_conversations(waiting, Some(InsightId(3)), NOW);
+    assert_eq!(
+        (found.severity, found.links.insight_id, found.action),
+        (severity, Some(InsightId(3)), Some(Action::Reply))
+    );
+    assert_eq!(found.evidence[1], held(Measure::HoursWaiting, 30.0, threshold));
+    assert_eq!(found.evidence[0].value, Some((urgent + 2) as f64));
 }
 
 #[rstest]

@@ -40,17 +40,17 @@ day_statement!(
         JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi
     ),
     lines AS (
-        SELECT l.product_id, placed.day, l.quantity AS units, l.quantity AS largest_line, 0 AS cancelled_units,
+        SELECT l.product_id, placed.day, 1 AS purchases, l.quantity AS units, l.quantity AS largest_line, 0 AS cancelled_units,
             l.quantity * l.unit_price AS revenue, 0 AS refunded
         FROM placed CROSS JOIN LATERAL (SELECT product_id, quantity, unit_price FROM order_lines
             WHERE account_id = $1 AND order_id = placed.id AND product_id IS NOT NULL OFFSET 0) l
         UNION ALL
-        SELECT l.product_id, returned.day, 0, 0, l.quantity, 0, l.quantity * l.unit_price
+        SELECT l.product_id, returned.day, 0, 0, 0, l.quantity, 0, l.quantity * l.unit_price
         FROM returned CROSS JOIN LATERAL (SELECT product_id, quantity, unit_price FROM refund_lines
             WHERE account_id = $1 AND refund_id = returned.id AND product_id IS NOT NULL OFFSET 0) l
     )
-    INSERT INTO product_days (account_id, product_id, day, units, largest_line, cancelled_units, revenue, refunded)
-    SELECT $1, product_id, day, sum(units)::bigint, max(largest_line), sum(cancelled_units)::bigint, sum(revenue),
+    INSERT INTO product_days (account_id, product_id, day, purchases, units, largest_line, cancelled_units, revenue, refunded)
+    SELECT $1, product_id, day, sum(purchases)::bigint, sum(units)::bigint, max(largest_line), sum(cancelled_units)::bigint, sum(revenue),
         sum(refunded)
     FROM lines GROUP BY product_id, day"
 );

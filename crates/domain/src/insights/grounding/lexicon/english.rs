@@ -53,7 +53,13 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
     days: &["day", "days"],
     percent: &["percent", "per cent"],
     points: &["percentage point", "percentage points"],
-    times: &["times what they cost", "times their cost", "times the ad spend"],
+    times: &[
+        "times what they cost",
+        "times what it costs",
+        "times their cost",
+        "times its cost",
+        "times the ad spend",
+    ],
     other_units: &[
         "hour", "hours", "minute", "minutes", "second", "seconds", "week", "weeks", "month", "months", "year", "years",
         "point", "points", "percentage", "pp", "bps", "basis", "times", "fold", "kg", "km", "cent", "cents", "bucks",

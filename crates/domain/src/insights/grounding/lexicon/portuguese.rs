@@ -59,7 +59,7 @@ pub(super) static PORTUGUESE: Lexicon = Lexicon {
     days: &["dia", "dias"],
     percent: &["por cento", "porcento"],
     points: &["ponto percentual", "pontos percentuais"],
-    times: &["vezes o que custaram", "vezes o custo", "vezes o gasto"],
+    times: &["vezes o que custaram", "vezes o que custa", "vezes o que custam", "vezes o custo", "vezes o gasto"],
     other_units: &[
         "hora", "horas", "h", "hs", "minuto", "minutos", "min", "segundo", "segundos", "semana", "semanas", "mes", "meses",
         "ano", "anos", "ponto", "pontos", "pp", "vez", "vezes", "kg", "km", "g", "litros", "centavo", "centavos", "por mil",

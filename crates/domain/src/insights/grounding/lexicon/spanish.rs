@@ -60,7 +60,13 @@ pub(super) static SPANISH: Lexicon = Lexicon {
     days: &["dia", "dias"],
     percent: &["por ciento", "por cien", "porciento"],
     points: &["punto porcentual", "puntos porcentuales"],
-    times: &["veces lo que costaron", "veces su costo", "veces el gasto"],
+    times: &[
+        "veces lo que costaron",
+        "veces lo que cuesta",
+        "veces lo que cuestan",
+        "veces su costo",
+        "veces el gasto",
+    ],
     other_units: &[
         "hora", "horas", "h", "hs", "hrs", "minuto", "minutos", "min", "segundo", "segundos", "semana", "semanas", "mes",
         "meses", "ano", "anos", "punto", "puntos", "pp", "vez", "veces", "kg", "km", "g", "litros", "centavo",

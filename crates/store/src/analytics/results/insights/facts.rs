@@ -3,21 +3,23 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Binary, Bool, Double, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{BigInt, Binary, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
+    ads::CampaignSums,
     insights::{
-        CommentsWaiting, CriticalItem, InsightSource, KnownTexts, SegmentFact, StaleShop, Stored, StoryFact,
-        Text as KnownText, UNANSWERED_AFTER, Wording,
+        CommentsWaiting, CriticalItem, InsightSource, KnownTexts, LEAST_PURCHASES, ProductWeeks, SegmentFact,
+        StaleShop, Stored, StoryFact, Text as KnownText, UNANSWERED_AFTER, WEEK_DAYS, WEEKS_BEFORE, Wording,
     },
     integrations::Integration,
+    metrics::returns::OrderValue,
     profit::DayRange,
     reorder,
 };
 use rust_decimal::Decimal;
-use time::OffsetDateTime;
+use time::{Date, Duration, OffsetDateTime};
 
 use super::{
     super::stories::{self, StoryRow},
@@ -25,6 +27,7 @@ use super::{
 };
 use crate::{
     Store,
+    analytics::ads::campaigns,
     database::{
         error::{corrupt, parse},
         query::RunQueryDsl,
@@ -107,6 +110,61 @@ row!(
     }
 );
 
+statement!(
+    /// Of products that were bought so often in the last week, a row for each week with purchases, the last as number 0.
+    Weeks(
+        account: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+        week_days: i64 => BigInt,
+        least: i64 => BigInt,
+    ) -> WeekRow = "
+    SELECT product.sku, product.current_stock AS stock, product.on_order > 0 AS is_on_order, week.number, week.purchases,
+        week.units, week.revenue
+    FROM (
+        SELECT product_id, ($3 - day) / $4 AS number, sum(purchases)::bigint AS purchases, sum(units)::bigint AS units,
+            sum(revenue) AS revenue
+        FROM product_days
+        WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND product_id IN (
+            SELECT product_id FROM product_days WHERE account_id = $1 AND day > $3 - $4::int AND day <= $3
+            GROUP BY product_id HAVING sum(purchases) >= $5)
+        GROUP BY product_id, number
+    ) week JOIN products product ON product.account_id = $1 AND product.id = week.product_id
+    ORDER BY product.sku, week.number"
+);
+
+row!(
+    struct WeekRow {
+        sku: String => Text,
+        stock: Option<i64> => Nullable<BigInt>,
+        is_on_order: bool => Bool,
+        number: i64 => BigInt,
+        purchases: i64 => BigInt,
+        units: i64 => BigInt,
+        revenue: Decimal => Numeric,
+    }
+);
+
+/// The weeks of each product, whose rows come one after the other.
+fn products(rows: Vec<WeekRow>) -> Vec<ProductWeeks> {
+    let mut products: Vec<ProductWeeks> = Vec::new();
+    for WeekRow { sku, stock, is_on_order, number, purchases, units, revenue } in rows {
+        match products.last_mut().filter(|product| product.sku == sku) {
+            Some(product) => {
+                let place = usize::try_from(number).ok().and_then(|number| WEEKS_BEFORE.checked_sub(number));
+                if let Some(week) = place.and_then(|place| product.before.get_mut(place)) {
+                    *week = purchases;
+                }
+            }
+            None => {
+                let before = [0; WEEKS_BEFORE];
+                products.push(ProductWeeks { sku, purchases, units, revenue, before, stock, is_on_order });
+            }
+        }
+    }
+    products
+}
+
 /// The rows that the facts come from, read in one transaction.
 struct Rows {
     stories: Vec<StoryRow>,
@@ -115,13 +173,16 @@ struct Rows {
     segments: Vec<SegmentRow>,
     shops: Vec<IntegrationRow>,
     waiting: WaitingRow,
+    weeks: Vec<WeekRow>,
+    campaigns: Vec<CampaignSums>,
+    order_value: OrderValue,
 }
 
 #[async_trait]
 impl InsightSource for Store {
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError> {
         let rows = self.job_transaction(async |connection| read(connection, account, news, now).await).await?;
-        let Rows { stories, critical, reorders, segments, shops, waiting } = rows;
+        let Rows { stories, critical, reorders, segments, shops, waiting, weeks, campaigns, order_value } = rows;
         let WaitingRow { comments, complaints, since } = waiting;
         let shops = shops.into_iter().map(Integration::try_from).collect::<Result<Vec<_>, _>>()?;
         let mut stale_shops: Vec<_> = shops.into_iter().filter_map(|shop| StaleShop::of(shop, now)).collect();
@@ -133,6 +194,9 @@ impl InsightSource for Store {
             segments: segments.into_iter().map(SegmentFact::try_from).collect::<Result<_, _>>()?,
             stale_shops,
             waiting: since.map(|since| CommentsWaiting { comments, complaints, since }),
+            products: products(weeks),
+            campaigns,
+            order_value,
         })
     }
 
@@ -161,6 +225,14 @@ async fn read(
     // Nobody is told to decide on what is not recommended.
     let reorders = pending.into_iter().filter(|brings| !reorder::sells_at_a_loss(*brings)).count();
     let waiting = Waiting { account: account.0, until: now - UNANSWERED_AFTER };
+    let known_days = WEEK_DAYS * (i64::try_from(WEEKS_BEFORE).unwrap_or_default() + 1);
+    let weeks = Weeks {
+        account: account.0,
+        first: news.last.saturating_sub(Duration::days(known_days - 1)),
+        last: news.last,
+        week_days: WEEK_DAYS,
+        least: LEAST_PURCHASES,
+    };
     Ok(Rows {
         stories: stories::recent(connection, account, news).await?,
         critical: Critical { account: account.0 }.load(connection).await?,
@@ -168,6 +240,9 @@ async fn read(
         segments: Segments { account: account.0 }.load(connection).await?,
         shops: integrations::all(connection, account).await?,
         waiting: waiting.get_result(connection).await?,
+        weeks: weeks.load(connection).await?,
+        campaigns: campaigns::running(connection, account, news.last).await?,
+        order_value: campaigns::order_value(connection, account, now).await?,
     })
 }
 

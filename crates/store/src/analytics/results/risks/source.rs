@@ -7,11 +7,13 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
+    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
+    ads::{CampaignSums, still_spends},
     credits::runway::USE_DAYS,
+    metrics::returns::OrderValue,
     risks::{
         ChannelRevenue, ConnectedShop, Credits, CustomerBase, CustomerRevenue, FailingWebhook, LIKELY_CHURN,
-        OpenInsight, ProductSales, RiskSource, Situation,
+        OpenInsight, ProductSales, QUESTION_WAITS, RiskSource, Situation, TiredAd, URGENT_WAITS, Unanswered,
     },
 };
 use rust_decimal::Decimal;
@@ -19,6 +21,7 @@ use time::{Date, Duration, OffsetDateTime};
 
 use crate::{
     Store,
+    analytics::ads::campaigns,
     database::{error::parse, query::RunQueryDsl},
 };
 
@@ -225,6 +228,65 @@ impl From<InsightRow> for OpenInsight {
     }
 }
 
+statement!(
+    /// Those that are active, with what was spent on them.
+    Tired(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> TiredRow = "
+    SELECT judged.campaign_id, judged.creative_id, judged.ctr_ratio, ran.spend, ran.last_spent,
+        coalesce(nullif(creative.headline, ''), nullif(campaign.name, ''), creative.platform) AS label
+    FROM campaign_creatives judged
+        JOIN creatives creative ON creative.account_id = $1 AND creative.id = judged.creative_id
+        JOIN ad_entities campaign ON campaign.account_id = $1 AND campaign.id = judged.campaign_id
+        JOIN LATERAL (
+            SELECT max(d.day) FILTER (WHERE d.native_spend > 0) AS last_spent,
+                CASE WHEN bool_and(d.spend IS NOT NULL) THEN sum(d.spend) END AS spend
+            FROM ad_entities ad JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day BETWEEN $2 AND $3
+            WHERE ad.account_id = $1 AND ad.campaign_id = judged.campaign_id AND ad.creative_id = judged.creative_id
+                AND ad.status = 'active'
+        ) ran ON true
+    WHERE judged.account_id = $1 AND judged.is_fatigued AND judged.ctr_ratio IS NOT NULL
+    ORDER BY judged.campaign_id, judged.creative_id"
+);
+
+row!(
+    struct TiredRow {
+        campaign_id: i64 => BigInt,
+        creative_id: i64 => BigInt,
+        ctr_ratio: Decimal => Numeric,
+        spend: Option<Decimal> => Nullable<Numeric>,
+        last_spent: Option<Date> => Nullable<SqlDate>,
+        label: String => Text,
+    }
+);
+
+impl From<TiredRow> for TiredAd {
+    fn from(row: TiredRow) -> Self {
+        let TiredRow { campaign_id, creative_id, ctr_ratio, spend, last_spent: _, label } = row;
+        Self { campaign_id: AdEntityId(campaign_id), creative_id: CreativeId(creative_id), label, ctr_ratio, spend }
+    }
+}
+
+statement!(
+    /// Neither spam nor praise asks for an answer.
+    Waiting(account: i64 => BigInt, urgent_until: OffsetDateTime => Timestamptz, until: OffsetDateTime => Timestamptz)
+        -> WaitingRow = "
+    SELECT count(*) FILTER (WHERE is_urgent) AS urgent, count(*) FILTER (WHERE NOT is_urgent) AS others, min(waiting_since) AS since
+    FROM (
+        SELECT c.waiting_since, coalesce(c.category = 'complaint', false) OR coalesce(u.segment = 'vip', false) AS is_urgent
+        FROM conversations c LEFT JOIN customers u ON u.account_id = $1 AND u.id = c.customer_id
+        WHERE c.account_id = $1 AND c.status = 'open' AND c.waiting_since < $2
+            AND coalesce(c.category, 'other') NOT IN ('spam', 'praise')
+    ) AS waiting
+    WHERE is_urgent OR waiting_since < $3"
+);
+
+row!(
+    struct WaitingRow {
+        urgent: i64 => BigInt,
+        others: i64 => BigInt,
+        since: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
+);
+
 /// The rows that a situation is made of, read in one transaction.
 struct Rows {
     products: Vec<ProductRow>,
@@ -236,6 +298,10 @@ struct Rows {
     credits: CreditsRow,
     webhooks: Vec<WebhookRow>,
     insights: Vec<InsightRow>,
+    campaigns: Vec<CampaignSums>,
+    order_value: OrderValue,
+    tired: Vec<TiredRow>,
+    waiting: WaitingRow,
 }
 
 async fn read(
@@ -244,7 +310,13 @@ async fn read(
     last: Date,
     now: OffsetDateTime,
 ) -> QueryResult<Rows> {
+    let campaigns = campaigns::running(connection, account, last).await?;
+    let order_value = campaigns::order_value(connection, account, now).await?;
     let account = account.0;
+    let settled = campaigns::settled(last);
+    let mut tired: Vec<TiredRow> = Tired { account, first: settled.first, last: settled.last }.load(connection).await?;
+    tired.retain(|ad| still_spends(ad.last_spent, settled.last));
+    let waiting = Waiting { account, urgent_until: now - URGENT_WAITS, until: now - QUESTION_WAITS };
     let first = |days: i64| last.saturating_sub(Duration::days(days - 1));
     let (of_customer, first) = (first(CUSTOMER_DAYS), first(DAYS));
     Ok(Rows {
@@ -257,6 +329,10 @@ async fn read(
         credits: CreditsLeft { account, since: now - Duration::days(USE_DAYS) }.get_result(connection).await?,
         webhooks: Webhooks { account }.load(connection).await?,
         insights: Insights { account }.load(connection).await?,
+        campaigns,
+        order_value,
+        tired,
+        waiting: waiting.get_result(connection).await?,
     })
 }
 
@@ -264,7 +340,22 @@ async fn read(
 impl RiskSource for Store {
     async fn situation(&self, account: AccountId, last: Date, now: OffsetDateTime) -> Result<Situation, StoreError> {
         let rows = self.job_transaction(async |connection| read(connection, account, last, now).await).await?;
-        let Rows { products, base, largest, leaving, channels, shops, credits, webhooks, insights } = rows;
+        let Rows {
+            products,
+            base,
+            largest,
+            leaving,
+            channels,
+            shops,
+            credits,
+            webhooks,
+            insights,
+            campaigns,
+            order_value,
+            tired,
+            waiting,
+        } = rows;
+        let WaitingRow { urgent, others, since } = waiting;
         let BaseRow { net, squares, scored } = base;
         Ok(Situation {
             products: products.into_iter().map(Into::into).collect(),
@@ -280,6 +371,10 @@ impl RiskSource for Store {
             credits: credits.into(),
             webhooks: webhooks.into_iter().map(Into::into).collect(),
             insights: insights.into_iter().map(Into::into).collect(),
+            campaigns,
+            order_value,
+            tired_ads: tired.into_iter().map(Into::into).collect(),
+            unanswered: since.map(|since| Unanswered { urgent, others, since }),
         })
     }
 }

@@ -1,0 +1,1 @@
+ALTER TABLE product_days DROP COLUMN purchases;
