@@ -16,7 +16,6 @@ use crate::{
     metrics::returns::{OrderValue, Return, break_even},
     money::estimate,
     risks::HORIZON_DAYS,
-    stories::WORTH_TELLING,
 };
 
 /// How many times the return of the other campaigns it has to bring.
@@ -84,7 +83,8 @@ fn draft(best: &Claimed, least: f64, others: Option<f64>, gain: Decimal, usual_d
     };
     Draft {
         stake: Some(gain),
-        earns_place: gain >= usual_day * estimate(WORTH_TELLING, 2),
+        // It is of a month: of a day, a trifle would do.
+        earns_place: gain >= usual_day,
         ..Draft::new(format!("ads:pays:{id}"), Severity::Low, Category::Ads, told)
     }
 }
@@ -132,6 +132,14 @@ mod tests {
         // As much from one purchase may be chance.
         assert_eq!(found(&[campaign(1, 10, 1, 50)], Some(0.4)), None);
         assert_eq!(found(&[campaign(1, 400, 20, 1_000)], Some(0.4)), None);
+    }
+
+    #[test]
+    fn it_earns_a_place_by_what_a_usual_day_leaves() {
+        let earns = |usual_day| {
+            pays(&[campaign(1, 400, 40, 2_000)], ORDER, Some(0.4), usual_day).map(|draft| draft.earns_place)
+        };
+        assert_eq!((earns(dec!(400)), earns(dec!(401))), (Some(true), Some(false)));
     }
 
     #[test]

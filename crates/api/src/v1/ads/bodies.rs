@@ -214,7 +214,7 @@ impl From<AdBody> for FileRow {
     }
 }
 
-/// Over everything that matches, whatever the page and the level. What has no rate of exchange is left out, with its counts.
+/// Over everything that matches, whatever the page and the level. Money without a rate of exchange is left out; counts are of all.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AdTotals)]
 pub(super) struct TotalsBody {
