@@ -20,6 +20,7 @@ use crate::{
         stock::{CRITICAL_DAYS, is_out_of_stock, is_stockout},
     },
     money::{estimate, ratio},
+    profit::Basis,
     stories::{LeverKind, Phase, Story, Subject},
 };
 
@@ -71,7 +72,11 @@ fn good_news(facts: &Facts) -> Vec<Draft> {
     let mut drafts = products::took_off(days, &untold, usual);
     if !stored.campaigns.iter().any(is_of_story) {
         let last: Vec<DayTotals> = days.iter().rev().take(PERIOD_DAYS).copied().collect();
-        drafts.extend(campaigns::pays(&stored.campaigns, stored.order_value, contribution_share(&last), usual));
+        let mut basis = Basis::default();
+        last.iter().for_each(|day| basis += day.basis);
+        // By a ratio that stands for unit costs nobody knows what pays.
+        let contribution = contribution_share(&last).filter(|_| basis.costs_are_known());
+        drafts.extend(campaigns::pays(&stored.campaigns, stored.order_value, contribution, usual));
     }
     drafts
 }

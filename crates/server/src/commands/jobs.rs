@@ -41,7 +41,7 @@ pub enum JobsCommand {
     )]
     Run {
         /// customer_metrics, profit_snapshots, inventory_velocity, smart_reorder, anomaly_detection,
-        /// insight_generation, risk_assessment, creative_winners or all
+        /// creative_winners, insight_generation, risk_assessment or all
         #[arg(value_name = "NAME")]
         job: Jobs,
         /// Only this account's

@@ -46,6 +46,7 @@ fn days(change: impl Fn(&mut DayTotals)) -> Vec<DayTotals> {
                 cogs: dec!(40),
                 ad_spend: dec!(10),
                 new_customers: 2,
+                basis: Basis { goods_revenue: dec!(100), cogs_covered_revenue: dec!(100), ..Basis::default() },
                 ..DayTotals::quiet(first + Duration::days(at))
             };
             if at >= 30 {
@@ -328,9 +329,16 @@ fn a_campaign_that_pays_is_told_but_for_what_a_story_tells() {
     );
     // Of (10 - 2.25) times 400, 60 % are left.
     assert_eq!(said.impact_estimate, "About 1,860 USD more profit than the same money brings in your other campaigns");
+    // Half of the goods' costs are known, and then less.
+    let pays = |shop: &Facts| fingerprints(shop).iter().any(|name| name.starts_with("ads:pays"));
+    shop.days.iter_mut().for_each(|day| day.basis.cogs_covered_revenue = dec!(50));
+    assert!(pays(&shop));
+    shop.days.iter_mut().for_each(|day| day.basis.cogs_covered_revenue = dec!(49));
+    assert!(!pays(&shop));
+    shop.days = days(|_| ());
     let more = Story { usual_day: 60.0, ..story(Some(LeverKind::Campaign), Some("meta/Spring")) };
     shop.stored.stories = of_stories([more]).stored.stories;
-    assert!(!fingerprints(&shop).iter().any(|name| name.starts_with("ads:pays")));
+    assert!(!pays(&shop));
 }
 
 #[test]
