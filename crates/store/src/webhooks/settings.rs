@@ -207,7 +207,7 @@ async fn apply(
         return Ok(Some(Changed { subscription, resumed: 0, resuming: false }));
     }
     diesel::update(kept()).set(subscriptions::held_moved_at.eq(now)).execute(connection).await?;
-    let moved = bulk::move_held(connection, receiver(account.0, id), now).await?;
+    let moved = bulk::move_held(connection, receiver(account.0, id), true, now).await?;
     let (count, resuming) = moved.map_or((0, false), |Moved { count, goes_on }| (count, goes_on));
     Ok(Some(Changed { subscription, resumed: u64::try_from(count).unwrap_or_default(), resuming }))
 }

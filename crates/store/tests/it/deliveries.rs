@@ -540,6 +540,27 @@ async fn a_large_backlog_is_resumed_in_steps_that_any_process_goes_on_with() {
 }
 
 #[tokio::test]
+async fn what_a_lease_put_aside_as_its_subscription_was_resumed_is_not_forgotten() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    backlog(&fixture, to, "pending", 2).await;
+    let resume = Change { resume: true, ..Change::default() };
+    let changed = fixture.store.change(to.account, to.subscription, resume, None, START).await.unwrap().unwrap();
+    assert_eq!((changed.resumed, changed.resuming), (0, false));
+    // A lease that saw it switched off ends after that.
+    fixture.execute("UPDATE deliveries SET state = 'held'").await;
+    assert_eq!(fixture.store.advance_bulk(START + Duration::from_secs(9)).await.unwrap(), None);
+    let again = START + Duration::from_secs(10);
+    assert_eq!(fixture.store.advance_bulk(again).await.unwrap(), Some(to));
+    assert_eq!(fixture.count("deliveries WHERE state = 'held'").await, 0);
+    // Having found some it looks once more, and no further.
+    assert_eq!(fixture.store.advance_bulk(again).await.unwrap(), None);
+    let last = again + Duration::from_secs(10);
+    assert_eq!(fixture.store.advance_bulk(last).await.unwrap(), Some(to));
+    assert_eq!(fixture.store.advance_bulk(last + Duration::from_secs(3_600)).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn what_is_left_of_a_backlog_stays_held_when_its_subscription_is_switched_off_meanwhile() {
     let fixture = Fixture::new().await;
     let to = receiver(&fixture).await;

@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{StoreError, webhooks::delivery::Receiver};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::receiver;
 use crate::{
@@ -18,6 +18,8 @@ use crate::{
 
 /// Held deliveries that one step moves.
 const STEP: i64 = 1_000;
+/// When a subscription that was resumed is looked at once more: a lease that began before may have put a delivery aside since.
+const LOOK_AGAIN_AFTER: Duration = Duration::seconds(10);
 
 row!(
     struct WaitingRow {
@@ -37,7 +39,7 @@ row!(
 statement!(
     /// What there is to move, of any account: those first whose account has waited longest for a step. Not locked: rows of
     /// several accounts cannot be where they are on several nodes.
-    Waiting(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> WaitingRow = "
+    Waiting(of: Option<Vec<i64>> => Nullable<Array<BigInt>>, now: OffsetDateTime => Timestamptz) -> WaitingRow = "
     SELECT account_id, id, is_replay FROM (
         SELECT account_id, id, is_replay, moved_at, max(moved_at) OVER (PARTITION BY account_id) AS account_moved_at
         FROM (
@@ -45,20 +47,23 @@ statement!(
             FROM webhook_replays WHERE state = 'running' AND ($1::bigint[] IS NULL OR account_id = ANY ($1))
             UNION ALL
             SELECT account_id, id, false, held_moved_at FROM webhook_subscriptions
-            WHERE held_moved_at IS NOT NULL AND ($1 IS NULL OR account_id = ANY ($1))
+            WHERE held_moved_at <= $2 AND ($1 IS NULL OR account_id = ANY ($1))
         ) AS waiting
     ) AS ranked
     ORDER BY account_moved_at, moved_at, account_id, id LIMIT 10"
 );
 
 statement!(
-    /// Moves the next deliveries that are held for a subscription: makes them due, or cancels them if it is revoked. With
-    /// none left, or if it is switched off, that ends. No row when there is nothing to do or another process is at it.
+    /// Moves the next deliveries that are held for a subscription: makes them due, or cancels them if it is revoked. It is
+    /// looked at again after the first step, and after each that found any; else, and if it is switched off, that ends. No row
+    /// when there is nothing to do or another process is at it.
     MoveHeld(
         now: OffsetDateTime => Timestamptz,
         step: i64 => BigInt,
         account: i64 => BigInt,
         subscription: i64 => BigInt,
+        is_first: bool => Bool,
+        again: OffsetDateTime => Timestamptz,
     ) -> MovedRow = "
     WITH subscription AS MATERIALIZED (
         SELECT s.id, s.active, s.revoked_at, t.now, t.step
@@ -80,10 +85,11 @@ statement!(
         WHERE d.account_id = $3 AND d.subscription_id = n.id AND d.event_id = n.event_id AND d.state = 'held'
         RETURNING d.event_id
     ), step AS (SELECT (SELECT count(*) FROM next) AS found, (SELECT count(*) FROM moved) AS moved)
-    UPDATE webhook_subscriptions w SET held_moved_at = CASE WHEN p.found >= s.step THEN s.now END
+    UPDATE webhook_subscriptions w SET held_moved_at = CASE WHEN p.found >= s.step THEN s.now
+        WHEN s.active AND s.revoked_at IS NULL AND ($5 OR p.found > 0) THEN $6 END
     FROM subscription s, step p
     WHERE w.account_id = $3 AND w.id = s.id
-    RETURNING p.moved AS count, w.held_moved_at IS NOT NULL AS goes_on"
+    RETURNING p.moved AS count, p.found >= s.step AS goes_on"
 );
 
 /// How far a step got.
@@ -93,27 +99,29 @@ pub(crate) struct Moved {
     pub goes_on: bool,
 }
 
-/// Moves the first of what is held for a subscription that is marked for it.
+/// Moves the first of what is held for a subscription that is marked for it; `is_first` of the steps since it was marked.
 pub(crate) async fn move_held(
     connection: &mut AsyncPgConnection,
     Receiver { account, subscription }: Receiver,
+    is_first: bool,
     now: OffsetDateTime,
 ) -> QueryResult<Option<Moved>> {
-    let statement = MoveHeld { now, step: STEP, account: account.0, subscription: subscription.0 };
+    let again = now + LOOK_AGAIN_AFTER;
+    let statement = MoveHeld { now, step: STEP, account: account.0, subscription: subscription.0, is_first, again };
     let row: Option<MovedRow> = statement.get_result(connection).await.optional()?;
     Ok(row.map(|MovedRow { count, goes_on }| Moved { count, goes_on }))
 }
 
 /// Makes one step of what has waited longest. Gives its receiver, none when there is nothing to move.
 pub(super) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
-    let waiting: Vec<WaitingRow> = store.look(|of| Waiting { of }).await?;
+    let waiting: Vec<WaitingRow> = store.look(|of| Waiting { of, now }).await?;
     for WaitingRow { account_id: account, id, is_replay } in waiting {
         let step = async |connection: &mut AsyncPgConnection| {
             if is_replay {
                 return replays::advance(connection, account, id, now).await;
             }
             let held_for = receiver(account, id);
-            Ok(move_held(connection, held_for, now).await?.map(|_| held_for))
+            Ok(move_held(connection, held_for, false, now).await?.map(|_| held_for))
         };
         let moved = store.run::<_, Failure>(step).await?;
         if moved.is_some() {
