@@ -124,7 +124,7 @@ impl Owner<'_> {
         let about = format!("name={name}&category=price_question&language=es");
         let made = location(&self.post("/conversations/templates", &format!("{about}&variation1=Hola")).await);
         let template = made.split('?').next().unwrap().to_owned();
-        location(&self.post(&format!("{template}/state"), "state=approved").await);
+        location(&self.post(&format!("{template}/state"), "state=approved&version=1").await);
         location(&self.post(&template, &format!("{about}&variation1=Hola&variation2=Buenas")).await);
         let begun = "WITH began AS (
                 INSERT INTO conversations (account_id, channel, external_id, social_account_id, author_external_id, username,

@@ -24,7 +24,7 @@ async fn start() -> (Dashboard, Browser) {
         made(&mut browser, "name=Prices&category=price_question&language=es&variation1=Hola+%7Busername%7D").await;
     let draft = browser.get(&template).await.text;
     assert!(draft.contains("<blockquote>Hola ana</blockquote>"), "{draft}");
-    assert_eq!(browser.post(&format!("{template}/state"), "state=approved").await.status, 303);
+    assert_eq!(browser.post(&format!("{template}/state"), "state=approved&version=1").await.status, 303);
     assert_eq!(browser.post("/conversations/settings", &format!("mode=approve{LIMITS}")).await.status, 303);
     (dashboard, browser)
 }
@@ -76,7 +76,10 @@ async fn the_queue_is_decided_on_and_the_bot_is_stopped() {
         "{}",
         refused.text
     );
-    assert_eq!(browser.post(&format!("{other}/state"), "state=approved").await.status, 303);
+    for (version, status) in [("", 400), ("&version=2", 409), ("&version=1", 303)] {
+        let approved = browser.post(&format!("{other}/state"), &format!("state=approved{version}")).await;
+        assert_eq!(approved.status, status, "{version}");
+    }
     assert_eq!(browser.post(&format!("{path}/judgement"), "correct=false&category=other").await.status, 303);
     assert!(browser.get(&path).await.text.contains("Somebody judged this wrong."));
     assert_eq!(browser.post(&format!("{path}/answer"), &unused).await.status, 303);

@@ -125,7 +125,7 @@ impl ChangeRequest {
     fn change(self) -> Result<TemplateChange, ApiError> {
         let Self { name, category, language, variations, state, approved_by } = self;
         let step = match (state, approved_by) {
-            (Some(NextState::Approved), Some(by)) => Some(Step::Approve { by: approver(&by)? }),
+            (Some(NextState::Approved), Some(by)) => Some(Step::Approve { by: approver(&by)?, seen: None }),
             (Some(NextState::Approved), None) => {
                 let missing = ApiError::new(Code::MissingParameter).param("approved_by");
                 return Err(missing.message("`approved_by` is required with the state `approved`."));

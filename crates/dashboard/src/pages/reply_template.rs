@@ -73,9 +73,11 @@ pub async fn change(
 #[derive(Deserialize)]
 pub struct Wish {
     state: TemplateState,
+    /// The version that the page showed; not where the template is retired.
+    version: Option<i64>,
 }
 
-/// Approves the newest version in the viewer's name, or retires the template.
+/// Approves the version that the viewer saw, in the viewer's name, or retires the template.
 pub async fn set_state(
     request: HttpRequest,
     viewer: Viewer,
@@ -86,7 +88,10 @@ pub async fn set_state(
     let id = TemplateId(query::id(&request)?);
     let approver = viewer.session().person.name.chars().take(MAX_APPROVER_CHARS).collect();
     let (step, action, done) = match sent.state {
-        TemplateState::Approved => (Step::Approve { by: approver }, Action::TemplateApproved, "template-approved"),
+        TemplateState::Approved => {
+            let seen = sent.version.ok_or(PageError::Invalid("version"))?;
+            (Step::Approve { by: approver, seen: Some(seen) }, Action::TemplateApproved, "template-approved")
+        }
         TemplateState::Retired => (Step::Retire, Action::TemplateRetired, "template-retired"),
         TemplateState::Draft => return Err(PageError::Invalid("state")),
     };
@@ -215,7 +220,8 @@ impl Source<'_> {
         let button = |text| Button { sends: Some(("state", "approved")), ..Button::main(text) };
         let form = || {
             let go = button(self.writer.say("template-approve"));
-            self.form("h-approve", "template-approve", "/state", vec![], go)
+            let form = self.form("h-approve", "template-approve", "/state", vec![], go);
+            Form { hidden: vec![("version", self.found.version.to_string())], ..form }
         };
         is_draft.then(form).into_iter().collect()
     }

@@ -122,7 +122,7 @@ fn draft(found: &TookOff, usual_day: Decimal) -> Draft {
         .with("purchases_moved", Value::Moved(Direction::Up));
     let told = match product.stock.filter(|stock| !is_out_of_stock(*stock)) {
         Some(stock) => {
-            let cover = stock * WEEK_DAYS / product.units.max(1);
+            let cover = stock.saturating_mul(WEEK_DAYS) / product.units.max(1);
             let is_short = cover < SHORT_COVER_DAYS && !product.is_on_order;
             told.with("stocked", code(if is_short { "short" } else { "enough" }))
                 .with("stock", count(stock))

@@ -371,7 +371,11 @@ pub struct TemplateChange {
 /// Where a person takes a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    Approve { by: String },
+    Approve {
+        by: String,
+        /// The version that the person read: no other is approved. `None` for the newest, whichever it is.
+        seen: Option<i64>,
+    },
     Retire,
 }
 
@@ -388,7 +392,8 @@ pub struct Changed {
 
 impl TemplateChange {
     /// # Errors
-    /// [`ChangeError::Invalid`], or [`ChangeError::Transition`] for a template that was retired.
+    /// [`ChangeError::Invalid`], or [`ChangeError::Transition`] for a template that was retired, and for a version that is not
+    /// the one that was read.
     pub fn apply(self, found: &Template, links: &Links) -> Result<Changed, ChangeError> {
         let Self { name, category, language, variations, step } = self;
         if found.state == TemplateState::Retired && step != Some(Step::Retire) {
@@ -411,12 +416,15 @@ impl TemplateChange {
         // The name is for people and no part of what was approved.
         let says = |content: &Content| (content.category, content.language, content.variations.clone());
         let is_new_version = says(&content) != says(old);
+        if matches!(step, Some(Step::Approve { seen: Some(seen), .. }) if seen != found.version) {
+            return Err(ChangeError::Transition);
+        }
         let (state, approved_by) = match step {
             Some(Step::Retire) => (TemplateState::Retired, None),
             Some(Step::Approve { .. }) if !is_new_version && found.state == TemplateState::Approved => {
                 (TemplateState::Approved, None)
             }
-            Some(Step::Approve { by }) => (TemplateState::Approved, Some(by)),
+            Some(Step::Approve { by, .. }) => (TemplateState::Approved, Some(by)),
             None if is_new_version => (TemplateState::Draft, None),
             None => (found.state, None),
         };

@@ -56,7 +56,7 @@ async fn change(
 }
 
 fn approve() -> TemplateChange {
-    TemplateChange { step: Some(Step::Approve { by: "Ana".into() }), ..TemplateChange::default() }
+    TemplateChange { step: Some(Step::Approve { by: "Ana".into(), seen: None }), ..TemplateChange::default() }
 }
 
 fn says(text: &str) -> TemplateChange {

@@ -94,7 +94,7 @@ fn template(state: TemplateState) -> Template {
 }
 
 fn approve() -> Option<Step> {
-    Some(Step::Approve { by: "Ana".into() })
+    Some(Step::Approve { by: "Ana".into(), seen: None })
 }
 
 #[rstest]
@@ -120,6 +120,17 @@ fn a_template_goes_from_draft_to_approved_to_retired(
         (Err(ChangeError::Transition), None) => {}
         (other, _) => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn the_version_that_was_read_is_approved_and_no_other() {
+    let approve = |seen| TemplateChange {
+        step: Some(Step::Approve { by: "Ana".into(), seen: Some(seen) }),
+        ..TemplateChange::default()
+    };
+    let draft = template(TemplateState::Draft);
+    assert_eq!(approve(2).apply(&draft, &links()).unwrap().state, TemplateState::Approved);
+    assert!(matches!(approve(1).apply(&draft, &links()), Err(ChangeError::Transition)));
 }
 
 #[test]

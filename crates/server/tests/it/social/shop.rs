@@ -62,7 +62,8 @@ impl Shop {
         };
         let Idempotent { value, .. } =
             TemplateStore::create(&*self.store, self.account, new, None, None, START).await.unwrap();
-        let change = TemplateChange { step: Some(Step::Approve { by: "Ana".into() }), ..TemplateChange::default() };
+        let change =
+            TemplateChange { step: Some(Step::Approve { by: "Ana".into(), seen: None }), ..TemplateChange::default() };
         TemplateStore::change(&*self.store, self.account, value.id, change, None, START).await.unwrap();
     }
 
