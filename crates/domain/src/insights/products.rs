@@ -78,11 +78,15 @@ impl ProductWeeks {
 }
 
 /// What took off of the products, the most at stake first. `usual_day` is what a usual day leaves.
-pub(super) fn took_off(days: &[DayTotals], products: &[ProductWeeks], usual_day: Decimal) -> Vec<Draft> {
+pub(super) fn took_off<'a>(
+    days: &[DayTotals],
+    products: impl IntoIterator<Item = &'a ProductWeeks>,
+    usual_day: Decimal,
+) -> Vec<Draft> {
     let Some(growth) = growth(days) else { return Vec::new() };
     let share = contribution_share(days).map_or(1.0, |share| share.max(0.0));
     let mut found: Vec<TookOff> = products
-        .iter()
+        .into_iter()
         .filter_map(|product| {
             let usual = product.usual_if_it_took_off(growth)?;
             let purchases = Decimal::from(product.purchases);

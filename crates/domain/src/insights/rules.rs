@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 
 use super::{
-    Category, Draft, ProductWeeks, Severity, campaigns, choice,
+    Category, Draft, Severity, campaigns, choice,
     facts::{CommentsWaiting, CriticalItem, Facts, StaleShop, StoryFact},
     news::{self, Record},
     products, stories,
@@ -60,22 +60,17 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
 fn good_news(facts: &Facts) -> Vec<Draft> {
     let Facts { days, stored } = facts;
     let usual = usual_day(days);
-    let is_told = |kind: LeverKind, part: &str| {
-        told(&stored.stories)
-            .filter_map(|story| story.lever.as_ref())
-            .any(|lever| lever.kind == kind && lever.part.as_deref() == Some(part))
+    let untold = stored.products.iter().filter(|product| !is_lever(&stored.stories, LeverKind::Product, &product.sku));
+    let is_of_story = |campaign: &CampaignSums| {
+        is_lever(&stored.stories, LeverKind::Campaign, &format!("{}/{}", campaign.platform, campaign.name))
     };
-    let untold: Vec<ProductWeeks> =
-        stored.products.iter().filter(|product| !is_told(LeverKind::Product, &product.sku)).cloned().collect();
-    let is_of_story =
-        |campaign: &CampaignSums| is_told(LeverKind::Campaign, &format!("{}/{}", campaign.platform, campaign.name));
-    let mut drafts = products::took_off(days, &untold, usual);
+    let mut drafts = products::took_off(days, untold, usual);
     if !stored.campaigns.iter().any(is_of_story) {
-        let last: Vec<DayTotals> = days.iter().rev().take(PERIOD_DAYS).copied().collect();
+        let last = last_period(days);
         let mut basis = Basis::default();
         last.iter().for_each(|day| basis += day.basis);
         // By a ratio that stands for unit costs nobody knows what pays.
-        let contribution = contribution_share(&last).filter(|_| basis.costs_are_known());
+        let contribution = contribution_share(last).filter(|_| basis.costs_are_known());
         drafts.extend(campaigns::pays(&stored.campaigns, stored.order_value, contribution, usual));
     }
     drafts
@@ -108,14 +103,16 @@ fn is_of_a_story(draft: &Draft, stories: &[StoryFact]) -> bool {
     told(stories).filter(is_alike).any(|story| estimate(story.stake(), 2) >= MOST_OF_IT * stake)
 }
 
+/// Whether the lever of a story that is told is that part.
+fn is_lever(stories: &[StoryFact], kind: LeverKind, part: &str) -> bool {
+    told(stories)
+        .filter_map(|story| story.lever.as_ref())
+        .any(|lever| lever.kind == kind && lever.part.as_deref() == Some(part))
+}
+
 /// The items of which no story tells already that they are out of stock.
 fn without_stories(critical: &[CriticalItem], stories: &[StoryFact]) -> Vec<CriticalItem> {
-    let is_told = |item: &CriticalItem| {
-        told(stories)
-            .filter_map(|story| story.lever.as_ref())
-            .any(|lever| lever.kind == LeverKind::StockOut && lever.part.as_ref() == Some(&item.sku))
-    };
-    critical.iter().filter(|item| !is_told(item)).cloned().collect()
+    critical.iter().filter(|item| !is_lever(stories, LeverKind::StockOut, &item.sku)).cloned().collect()
 }
 
 pub(super) fn code(code: impl ToString) -> Value {
@@ -125,10 +122,15 @@ pub(super) fn code(code: impl ToString) -> Value {
 /// What a day of the last period leaves after goods, fees and shipping, as stories tell their amounts; what it sells where no
 /// cost is known.
 fn usual_day(days: &[DayTotals]) -> Decimal {
-    let last: Vec<DayTotals> = days.iter().rev().take(PERIOD_DAYS).copied().collect();
-    let sold = ratio(Sums::of_days(&last).components.gross_revenue, last.len().into());
-    let left = contribution_share(&last).filter(|share| *share > 0.0);
+    let last = last_period(days);
+    let sold = ratio(Sums::of_days(last).components.gross_revenue, last.len().into());
+    let left = contribution_share(last).filter(|share| *share > 0.0);
     left.map_or(sold, |share| sold * estimate(share, 4))
+}
+
+/// The last 30 days, or as many as there are.
+fn last_period(days: &[DayTotals]) -> &[DayTotals] {
+    days.get(days.len().saturating_sub(PERIOD_DAYS)..).unwrap_or_default()
 }
 
 /// The compared days.
@@ -149,7 +151,7 @@ fn periods(days: &[DayTotals]) -> Option<(Sums, Sums)> {
 
 /// Costs of the last period that were taken back with goods, which is an estimate.
 fn returned(days: &[DayTotals]) -> Decimal {
-    days.iter().rev().take(PERIOD_DAYS).map(DayTotals::returned_costs).sum()
+    last_period(days).iter().map(DayTotals::returned_costs).sum()
 }
 
 fn profit(before: &Sums, last: &Sums, returned: Decimal) -> Option<Draft> {

@@ -6,6 +6,7 @@ use super::{
     Category, Draft,
     facts::StoryFact,
     news::Record,
+    rules::code,
     told::{Kind, Told, Value},
 };
 use crate::{
@@ -168,10 +169,6 @@ fn what(story: &Story) -> &'static str {
         (Subject::Sales, None) if story.seen.gauge == Gauge::Profit => "profit",
         (_, None) => "sales",
     }
-}
-
-fn code(code: impl ToString) -> Value {
-    Value::Code(code.to_string())
 }
 
 /// To what texts show of it: the minor unit below a hundred, none from there on.

@@ -6,7 +6,7 @@ use time::{
 
 use super::{
     super::{
-        Wording,
+        ProductWeeks, Wording,
         facts::{CommentsWaiting, CriticalItem, SegmentFact, Stored, StoryFact},
         grounding,
     },
