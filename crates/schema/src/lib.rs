@@ -467,6 +467,7 @@ diesel::table! {
         lease_until -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
         finished_at -> Nullable<Timestamptz>,
+        lost_leases -> BigInt,
     }
 }
 
@@ -626,6 +627,7 @@ diesel::table! {
         min_order_qty -> Nullable<Integer>,
         created_at -> Timestamptz,
         described_at -> Nullable<Timestamptz>,
+        stock_from -> Nullable<BigInt>,
     }
 }
 
@@ -874,6 +876,7 @@ diesel::table! {
         returned_units -> BigInt,
         returned_cogs -> Numeric,
         returned_fees -> Numeric,
+        lacks_rates -> Bool,
     }
 }
 
@@ -900,6 +903,7 @@ diesel::table! {
         velocity_class -> Nullable<Text>,
         days_of_stock_low -> Nullable<Numeric>,
         days_of_stock_high -> Nullable<Numeric>,
+        unit_contribution -> Nullable<Double>,
     }
 }
 
@@ -943,6 +947,8 @@ diesel::table! {
         cause -> Nullable<Text>,
         story_id -> Nullable<BigInt>,
         recorded_at -> Timestamptz,
+        first_day -> Nullable<Date>,
+        last_day -> Nullable<Date>,
     }
 }
 
@@ -992,6 +998,7 @@ diesel::table! {
         at_stake -> Nullable<Double>,
         story_id -> Nullable<BigInt>,
         recorded_at -> Timestamptz,
+        weight -> Nullable<Double>,
     }
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE anomalies DROP COLUMN first_day, DROP COLUMN last_day;

@@ -1,0 +1,1 @@
+ALTER TABLE profit_snapshots DROP COLUMN lacks_rates;
