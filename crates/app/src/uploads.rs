@@ -45,8 +45,14 @@ const PRUNED_EVERY: Duration = Duration::from_secs(3_600);
 const AGAIN_AFTER: time::Duration = time::Duration::seconds(10);
 /// Uploads that are looked at: one of them that another process takes leaves the next.
 const LOOKED_AT: i64 = 10;
+/// Leases of an import that may run out: the file that all these workers died of would be the end of the next one, too.
+const MOST_LOST: i64 = 5;
 /// What is told of a failure that is the service's own; the log says more.
 pub const INTERNAL: &str = "something went wrong in the service";
+/// What is told of an import that is given up.
+pub const GIVEN_UP: &str = "the import was begun several times and broke off each time";
+/// What is told of an import that is done, but for the file of refused lines.
+pub const REJECTS_LOST: &str = "the others went in, but the refused lines could not be kept";
 /// Characters of an error that are kept.
 const ERROR_CHARS: usize = 500;
 
@@ -97,6 +103,10 @@ impl UploadWorker {
     }
 
     async fn import(&self, lease: UploadLease, upload: &Upload) -> Result<(), StoreError> {
+        if upload.lost_leases >= MOST_LOST {
+            tracing::error!(lost_leases = upload.lost_leases, "an import is given up");
+            return self.uploads.end(lease, Ended::Failed(GIVEN_UP.to_owned()), (self.clock)()).await.map(drop);
+        }
         let read = Arc::new(AtomicU64::new(0));
         let importing = AssertUnwindSafe(self.imported(lease, upload, &read)).catch_unwind();
         let ended = tokio::select! {
@@ -119,6 +129,10 @@ impl UploadWorker {
                 tracing::error!("an import panicked");
                 INTERNAL.to_owned()
             }
+            Ok(Err(ImportFailure::Rejects(why))) => {
+                tracing::error!(error = %why, "the refused lines of an import could not be kept");
+                REJECTS_LOST.to_owned()
+            }
             Ok(Err(ImportFailure::File(why))) => why,
         };
         let error: String = ended.chars().take(ERROR_CHARS).collect();
@@ -138,7 +152,7 @@ impl UploadWorker {
         };
         let target = Target { account: account.id, now: (self.clock)(), dry_run: false };
         let outcome = self.files.import(target, &account, job).await?;
-        self.keep(lease, &mut rejects).await?;
+        self.keep(lease, &mut rejects).await.map_err(unkept)?;
         let (lines, refused) = (outcome.lines, outcome.rejected);
         if self.uploads.end(lease, Ended::Done(outcome), (self.clock)()).await? {
             tracing::info!(lines, refused, "a file was imported");
@@ -219,6 +233,14 @@ fn unwritable(error: io::Error) -> ImportFailure {
     ImportFailure::Store(StoreError::Internal(format!("the disk of this machine: {error}").into()))
 }
 
+/// Why the refused lines of an import that is done could not be kept. After trouble with the database it starts over.
+fn unkept(failure: ImportFailure) -> ImportFailure {
+    match failure {
+        ImportFailure::Store(error @ StoreError::Internal(_)) => ImportFailure::Rejects(Chain(&error).to_string()),
+        failure => failure,
+    }
+}
+
 /// Counts what is read.
 struct Watched {
     file: File,
@@ -232,3 +254,6 @@ impl Read for Watched {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,6 +104,8 @@ pub struct Upload {
     pub outcome: Option<Outcome>,
     /// Why it failed.
     pub error: Option<String>,
+    /// How many leases of it ran out since its import was asked for: of workers that died.
+    pub lost_leases: i64,
     pub created_at: OffsetDateTime,
     pub finished_at: Option<OffsetDateTime>,
 }
@@ -131,6 +133,7 @@ pub enum Ended {
     Failed(String),
 }
 
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait UploadStore: Send + Sync {
     /// Begins an upload, whose bytes are yet to arrive.
@@ -239,6 +242,10 @@ pub enum ImportFailure {
     /// The file is not as it must be: trying again does not help.
     #[error("{0}")]
     File(String),
+    /// All is stored that was taken, but the lines that were refused could not be kept. Importing it again changes nothing and
+    /// gives them again.
+    #[error("the refused lines could not be kept: {0}")]
+    Rejects(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -253,6 +260,7 @@ pub struct Job {
 }
 
 /// Reads files of shops.
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait FileImporter: Send + Sync {
     /// Shows the beginning of a file as it would be read.

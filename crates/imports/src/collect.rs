@@ -7,12 +7,12 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId,
+    AccountId, IntegrationId,
     accounts::Platform,
     imports::{
         AdSource, AdSpendRow, AdSpendSummary, DocumentPart, ExpenseRow, FileDocument, FileSummary, ImportError,
-        ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSource, ShopSummary, StockRow,
-        StockSummary, Target,
+        ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopCatalogue, ShopDocument, ShopSource, ShopSummary,
+        StockRow, StockSummary, Target,
     },
 };
 use futures_util::{StreamExt, TryStreamExt};
@@ -77,6 +77,19 @@ impl ImportStore for Collect {
 
     async fn products(&self, _: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError> {
         collect(&self.products, rows).await.map(|()| RowSummary::default())
+    }
+
+    async fn shop_products(
+        &self,
+        _: Target,
+        _: IntegrationId,
+        rows: Rows<ProductRow>,
+    ) -> Result<RowSummary, ImportError> {
+        collect(&self.products, rows).await.map(|()| RowSummary::default())
+    }
+
+    async fn not_stocked(&self, _: Target, _: IntegrationId, _: ShopCatalogue) -> Result<i64, ImportError> {
+        Ok(0)
     }
 
     async fn stock(&self, _: Target, rows: Rows<StockRow>) -> Result<StockSummary, ImportError> {

@@ -45,7 +45,7 @@ impl Columns {
 
     /// The same, whether or not everything is there that must be.
     pub fn matched(header: &[String], fields: &[Field], map: &BTreeMap<String, String>) -> Result<Self, Failure> {
-        let names: Vec<String> = header.iter().map(|name| squeeze(name)).collect();
+        let names: Vec<Name> = header.iter().map(|name| Name::of(name)).collect();
         let mut positions = vec![None; fields.len()];
         let mut taken = vec![false; header.len()];
         let mut left_out = vec![false; fields.len()];
@@ -58,8 +58,7 @@ impl Columns {
                 }
                 continue;
             }
-            let position =
-                names.iter().position(|name| *name == squeeze(column)).ok_or_else(|| no_column(column, header))?;
+            let position = position(&names, column, |_| true).ok_or_else(|| no_column(column, header))?;
             claim(&mut positions, &mut taken, index, position);
         }
         // By rank of the name, so that a field's second choice does not take another one's first.
@@ -67,10 +66,7 @@ impl Columns {
         for rank in 0..ranks {
             for (index, field) in fields.iter().enumerate() {
                 let wanted = field.headers.get(rank);
-                let free = names
-                    .iter()
-                    .enumerate()
-                    .position(|(at, name)| Some(&name.as_str()) == wanted && taken.get(at) == Some(&false));
+                let free = wanted.and_then(|wanted| position(&names, wanted, |at| taken.get(at) == Some(&false)));
                 let is_wanted = left_out.get(index) == Some(&false);
                 if let (true, Some(None), Some(position)) = (is_wanted, positions.get(index), free) {
                     claim(&mut positions, &mut taken, index, position);
@@ -104,8 +100,26 @@ fn list(header: &[String]) -> String {
     names.join(", ")
 }
 
-fn squeeze(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// A name in the forms that it is compared in, the strictest first: without regard to case, to blanks and what stands for them,
+/// and to all but letters and digits. `Cost` and `Cost %` are two columns, though both may be called `cost`.
+struct Name([String; 3]);
+
+impl Name {
+    fn of(name: &str) -> Self {
+        let small = name.trim().to_lowercase();
+        let joined = small.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-')).collect();
+        let squeezed = small.chars().filter(|c| c.is_alphanumeric()).collect();
+        Self([small, joined, squeezed])
+    }
+}
+
+/// The first column that is called so, among those that `may_be` it, by the strictest form in which there is one. Nothing is
+/// called by a form of which nothing is left.
+fn position(names: &[Name], wanted: &str, may_be: impl Fn(usize) -> bool) -> Option<usize> {
+    let Name(wanted) = Name::of(wanted);
+    wanted.iter().enumerate().filter(|(_, text)| !text.is_empty()).find_map(|(form, text)| {
+        names.iter().enumerate().position(|(at, Name(name))| name.get(form) == Some(text) && may_be(at))
+    })
 }
 
 #[cfg(test)]
@@ -137,6 +151,16 @@ mod tests {
     #[test]
     fn the_map_wins() {
         assert_eq!(find(&["invoice", "ref", "name"], &[("order_id", "REF")]), Ok(vec![Some(1), Some(2)]));
+    }
+
+    #[test]
+    fn a_column_that_is_called_so_comes_before_one_that_is_called_alike() {
+        assert_eq!(find(&["Invoice", "Description %", "Description"], &[]), Ok(vec![Some(0), Some(2)]));
+        assert_eq!(find(&["Order-ID #", "Order ID"], &[]), Ok(vec![Some(1), None]));
+        assert_eq!(find(&["Invoice", "Cost %", "Cost", "$"], &[("name", "cost")]), Ok(vec![Some(0), Some(2)]));
+        assert_eq!(find(&["Invoice", "Cost %", "Cost", "$"], &[("name", "$")]), Ok(vec![Some(0), Some(3)]));
+        assert_eq!(find(&["Invoice", "Cost %"], &[("name", "Cost")]), Ok(vec![Some(0), Some(1)]));
+        assert!(find(&["Invoice", "$"], &[("name", "%")]).unwrap_err().contains("`%`"));
     }
 
     #[test]

@@ -17,7 +17,8 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Cuts a record. A quoted field must end at its closing quote.
+    /// Cuts a record. A quoted field must end at its closing quote; of a record where one does not, the fields before it are
+    /// there.
     pub fn split(&mut self, text: &str, delimiter: u8) -> Result<(), &'static str> {
         self.text.clear();
         self.text.push_str(text);
@@ -41,6 +42,10 @@ impl Fields {
 
     pub fn len(&self) -> usize {
         self.spans.len()
+    }
+
+    pub fn drop_last(&mut self) {
+        self.spans.pop();
     }
 
     /// The field's text without quotes and surrounding blanks; `None` when there is none.
@@ -99,5 +104,12 @@ mod tests {
     #[case("\"")]
     fn refuses_broken_quotes(#[case] record: &str) {
         assert!(Fields::default().split(record, b',').is_err());
+    }
+
+    #[test]
+    fn fields_before_a_broken_quote_are_there() {
+        let mut fields = Fields::default();
+        assert!(fields.split("a,b,\"c\" d,e", b',').is_err());
+        assert_eq!(fields.texts().collect::<Vec<_>>(), ["a", "b"]);
     }
 }

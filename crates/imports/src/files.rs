@@ -19,7 +19,7 @@ use super::{
     orders::OrderLines,
     others::{AdSpend, Expenses, Products, Stock},
     pipeline::{Cutter, MOST_COLUMNS},
-    plain::plain,
+    plain::{Limited, MAX_TEXT, plain},
     records::RecordReader,
     sample::{find_delimiter, find_format, has_bare_returns},
     table::Table,
@@ -58,7 +58,7 @@ impl Files {
     async fn read(&self, target: Target, account: &Account, job: Job) -> Result<Outcome, Failure> {
         let Job { kind, reading, reader, rejects } = job;
         let (store, file, today) = (&*self.store, options(account, &reading), account.timezone.day_of(target.now));
-        let reader = plain(reader)?;
+        let reader = Limited::new(plain(reader)?, MAX_TEXT);
         let (written, sink) = sink(rejects);
         let outcome = match kind {
             Kind::Orders => {
@@ -77,7 +77,7 @@ impl Files {
             Kind::Expenses => rows(import_expenses(store, target, file, reader, sink).await?),
         };
         let flushed = written.lock().unwrap_or_else(PoisonError::into_inner).flush();
-        flushed.map_err(|error| Failure::Io(format!("the refused lines cannot be written: {error}")))?;
+        flushed.map_err(|error| Failure::Rejects(format!("the refused lines cannot be written: {error}")))?;
         Ok(outcome)
     }
 }
@@ -87,11 +87,12 @@ fn failed(failure: Failure, account: &Account) -> ImportFailure {
     match failure {
         Failure::Store(error) => ImportFailure::Store(error),
         Failure::File(reason) => ImportFailure::File(reason.say(Audience::Page(account.locale))),
+        Failure::Rejects(why) => ImportFailure::Rejects(why),
         Failure::Usage(_) | Failure::Io(_) | Failure::UnknownAccount => ImportFailure::File(failure.to_string()),
     }
 }
 
-/// As the account implies and the person said. Files of shops that are no UTF-8 come from office programs, in ISO 8859-1.
+/// As the account implies and the person said. Files of shops that are no UTF-8 come from office programs, in Windows-1252.
 fn options(account: &Account, reading: &Reading) -> FileOptions {
     let Reading { map, date_order, decimal_comma, source: _ } = reading.clone();
     FileOptions { map, date_order, decimal_comma, latin1: true, ..FileOptions::of(account) }
@@ -300,6 +301,44 @@ mod tests {
         assert_eq!(failed.unwrap_err().to_string(), said);
         let (failed, _) = import("Fecha,Platform,Spend\n1/2/2026,meta,3\n").await;
         assert_eq!(failed.unwrap_err().to_string(), "las fechas pueden ser día/mes o mes/día; indica cuál");
+    }
+
+    #[tokio::test]
+    async fn what_unpacks_without_end_is_refused() {
+        let job = Job {
+            kind: Kind::Stock,
+            reading: Reading::default(),
+            reader: Box::new(b"sku,stock\n".chain(io::repeat(b'x').take(MAX_TEXT))),
+            rejects: Box::new(io::sink()),
+        };
+        let failure = files().import(TARGET, &account(), job).await.unwrap_err();
+        let said = "unpacked, the file is larger than 2 GB; split it, with all lines of an order in one part";
+        assert!(matches!(&failure, ImportFailure::File(why) if why == said), "{failure}");
+    }
+
+    #[tokio::test]
+    async fn refused_lines_that_cannot_be_kept_when_the_others_are_in_are_told_apart() {
+        let job = Job {
+            kind: Kind::Stock,
+            reading: Reading::default(),
+            reader: Box::new(io::Cursor::new("sku,stock\nMUG,4\nCUP,many\n")),
+            rejects: Box::new(Full),
+        };
+        let failure = files().import(TARGET, &account(), job).await.unwrap_err();
+        assert!(matches!(&failure, ImportFailure::Rejects(_)), "{failure}");
+    }
+
+    /// A disk without room.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
     }
 
     struct Kept(Arc<Mutex<Vec<u8>>>);

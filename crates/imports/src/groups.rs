@@ -3,8 +3,12 @@
 
 use std::collections::HashMap;
 
+use super::{Failure, reason::Reason};
+
 /// Records of a group that are kept at most, in bytes: more than any real order has.
 const MOST_KEPT: usize = 8 << 20;
+/// Refused groups of a file: with the longest names, some 300 megabytes of memory.
+const MOST_REFUSED: usize = 500_000;
 
 /// A group of which a record was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +50,32 @@ impl Groups {
     }
 
     /// Notes a wrong record. Gives those that are refused with it.
-    pub fn refuse(&mut self, group: &str, line: u64) -> Vec<Kept> {
+    pub fn refuse(&mut self, group: &str, line: u64) -> Result<Vec<Kept>, Failure> {
         if self.refused.contains_key(group) {
-            return vec![];
+            return Ok(vec![]);
+        }
+        if self.refused.len() >= MOST_REFUSED {
+            return Err(Failure::File(Reason::new("file-refused-orders").with("most", MOST_REFUSED)));
         }
         let others = if self.current == group { std::mem::take(&mut self.kept) } else { vec![] };
         let count = i64::try_from(others.len()).unwrap_or(i64::MAX);
         self.refused.insert(group.to_owned(), RefusedGroup { line, others: count });
-        others
+        Ok(others)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_which_too_many_groups_are_refused_is_refused_as_a_whole() {
+        let mut groups = Groups::default();
+        for number in 0..MOST_REFUSED {
+            assert!(groups.refuse(&number.to_string(), 2).unwrap().is_empty());
+        }
+        assert!(groups.refuse("0", 3).unwrap().is_empty());
+        let failure = groups.refuse("one more", 4).unwrap_err();
+        assert!(failure.to_string().starts_with("more than 500000 orders have a line"), "{failure}");
     }
 }

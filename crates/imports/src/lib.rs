@@ -54,7 +54,7 @@ pub struct FileOptions {
     pub date_order: Option<DateOrder>,
     /// Whether the comma separates decimals. Without it, the first rows may still show that it does.
     pub decimal_comma: bool,
-    /// Read bytes that are no UTF-8 as ISO 8859-1 instead of refusing their line.
+    /// Read bytes that are no UTF-8 as Windows-1252, of which ISO 8859-1 is a part, instead of refusing their line.
     pub latin1: bool,
     /// The clock that dates without an offset were written by.
     pub zone: Zone,
@@ -107,7 +107,7 @@ pub struct Counts {
     pub ignored_columns: Vec<String>,
 }
 
-/// Why an import failed. Nothing of it was stored.
+/// Why an import failed. Nothing of it was stored, unless the failure says so.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The file is not as it must be.
@@ -119,6 +119,9 @@ pub enum Failure {
     /// The file could not be read, or the rejects not be written.
     #[error("{0}")]
     Io(String),
+    /// All is stored that was taken, but the last of the refused lines could not be written.
+    #[error("the other lines went in, but {0}")]
+    Rejects(String),
     #[error("there is no such account")]
     UnknownAccount,
     #[error(transparent)]
@@ -229,7 +232,7 @@ pub async fn import_rates(
 /// Adds a line that the store refused, when the others are in.
 fn add_refused(refused: &mut Refused, line: u64, reason: &Reason, record: Option<Vec<u8>>) -> Result<(), Failure> {
     let written = refused.add(line, reason, record);
-    written.map_err(|failure| Failure::Io(format!("the other lines went in, but {failure}")))
+    written.map_err(|failure| Failure::Rejects(failure.to_string()))
 }
 
 impl Counts {

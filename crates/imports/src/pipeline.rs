@@ -1,12 +1,13 @@
 //! From bytes to the store: a thread reads and checks, a bounded channel holds a few batches, the store takes them.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     future::Future,
     io::{self, Cursor, Read},
 };
 
-use domain::imports::{BrokenSource, ImportError, Rows};
+use domain::imports::{BrokenSource, ImportError, MAX_ID_CHARS, Rows};
 use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
 
@@ -15,6 +16,7 @@ use super::{
     columns::Columns,
     fields::Fields,
     groups::Groups,
+    plain::{MAX_TEXT, TooLarge},
     reason::Reason,
     records::{RawRecord, RecordReader, TOO_LONG},
     rejects::{self, Form, Refused},
@@ -24,7 +26,9 @@ use super::{
 
 /// Records after which their rows are handed on.
 const BATCH_RECORDS: u64 = 2_000;
-/// Batches that wait for the store: what is read while it sends the ones before, some ten megabytes at most.
+/// Bytes of these records at most, but for the last one: rows may keep the records that they are of.
+const BATCH_BYTES: usize = 8 << 20;
+/// Batches that wait for the store: what is read while it sends the ones before, a few megabytes of most files.
 const BATCHES: usize = 16;
 
 type Sender<T> = mpsc::Sender<Result<Vec<T>, BrokenSource>>;
@@ -82,7 +86,7 @@ fn read<T: Table>(
 
     let ignored = columns.ignored.iter().filter(|name| !rejects::COLUMNS.contains(&name.as_str()));
     let mut counts = Counts { ignored_columns: ignored.cloned().collect(), ..Counts::default() };
-    let mut rows = Vec::new();
+    let (mut rows, mut batch_bytes) = (Vec::new(), 0);
     while let Some(raw) = records.next().map_err(unreadable)? {
         counts.lines += 1;
         let cut = cutter.cut(&raw);
@@ -94,7 +98,7 @@ fn read<T: Table>(
             cutter.cut_roughly(&raw);
         }
         let group = T::GROUP.and_then(|field| columns.positions.get(field).copied()?);
-        let group = group.and_then(|position| cutter.fields.get(position));
+        let group = group.and_then(|position| cutter.fields.get(position)).filter(|group| may_be_id(group));
         match outcome {
             Ok(()) => match group.and_then(|group| groups.accept(&group, raw.line, raw.bytes)) {
                 None => counts.accepted += 1,
@@ -106,7 +110,7 @@ fn read<T: Table>(
             Err(Refusal::Skip(reason)) => *counts.skipped.entry(reason).or_default() += 1,
             Err(Refusal::Reject(reason)) => {
                 if let Some(group) = group {
-                    for (line, record) in groups.refuse(&group, raw.line) {
+                    for (line, record) in groups.refuse(&group, raw.line)? {
                         counts.accepted -= 1;
                         counts.rejected += 1;
                         refused.add(line, &with(raw.line), Some(record))?;
@@ -118,9 +122,13 @@ fn read<T: Table>(
                 refused.add(raw.line, &reason, record)?;
             }
         }
-        if counts.lines.is_multiple_of(BATCH_RECORDS) && sender.blocking_send(Ok(std::mem::take(&mut rows))).is_err() {
-            // The store gave up and says why.
-            return Ok((counts, refused));
+        batch_bytes += raw.bytes.len();
+        if counts.lines.is_multiple_of(BATCH_RECORDS) || batch_bytes >= BATCH_BYTES {
+            batch_bytes = 0;
+            if sender.blocking_send(Ok(std::mem::take(&mut rows))).is_err() {
+                // The store gave up and says why.
+                return Ok((counts, refused));
+            }
         }
     }
     table.finish(&mut rows);
@@ -134,7 +142,15 @@ fn with(wrong: u64) -> Reason {
     Reason::new("refused-with").with("line", wrong)
 }
 
+/// Whether records may belong together by it. Of what is longer than an identifier may be, none is taken anyway.
+fn may_be_id(group: &str) -> bool {
+    group.len() <= MAX_ID_CHARS || group.chars().count() <= MAX_ID_CHARS
+}
+
 pub(super) fn unreadable(error: io::Error) -> Failure {
+    if error.get_ref().is_some_and(|error| error.is::<TooLarge>()) {
+        return Failure::File(Reason::new("file-too-large").with("most", MAX_TEXT >> 30));
+    }
     Failure::Io(format!("the file cannot be read to its end: {error}"))
 }
 
@@ -159,6 +175,18 @@ pub(super) fn header<T: Table>(
     Ok((columns, raw.bytes.to_vec()))
 }
 
+/// What Windows-1252 has from 0x80 on, where ISO 8859-1 has control characters; those that it leaves free stay what they are.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
+    '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// A character of an office program. What it says is ISO 8859-1 is Windows-1252.
+fn windows_1252(byte: u8) -> char {
+    let special = byte.checked_sub(0x80).and_then(|at| WINDOWS_1252.get(usize::from(at)).copied());
+    special.unwrap_or(char::from(byte))
+}
+
 /// Turns raw records into fields.
 pub(super) struct Cutter {
     pub fields: Fields,
@@ -178,20 +206,25 @@ impl Cutter {
         if memchr::memchr(0, raw.bytes).is_some() {
             return Err("refused-zero");
         }
-        match std::str::from_utf8(raw.bytes) {
-            Ok(text) => self.fields.split(text, self.delimiter),
-            Err(_) if self.latin1 => {
-                let text: String = raw.bytes.iter().copied().map(char::from).collect();
-                self.fields.split(&text, self.delimiter)
-            }
-            Err(_) => Err("refused-not-utf-8"),
+        let text = self.text(raw.bytes).ok_or("refused-not-utf-8")?;
+        self.fields.split(&text, self.delimiter)
+    }
+
+    fn text<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, str>> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Some(Cow::Borrowed(text)),
+            Err(_) if self.latin1 => Some(bytes.iter().copied().map(windows_1252).collect()),
+            Err(_) => None,
         }
     }
 
-    /// Cuts a record that is refused, as far as that goes: it may still say what it belongs to.
+    /// Cuts a record that is refused, up to what is wrong: it may still say what it belongs to.
     fn cut_roughly(&mut self, raw: &RawRecord<'_>) {
-        if self.fields.split(&String::from_utf8_lossy(raw.bytes), self.delimiter).is_err() {
-            self.fields = Fields::default();
+        let text = self.text(raw.bytes).unwrap_or_else(|| String::from_utf8_lossy(raw.bytes));
+        let is_cut = self.fields.split(&text, self.delimiter).is_ok();
+        // The beginning of a field might pass for the whole.
+        if is_cut && raw.fault == Some(TOO_LONG) {
+            self.fields.drop_last();
         }
     }
 
@@ -212,5 +245,59 @@ impl Cutter {
         let record =
             Record { line: raw.line, bytes: raw.bytes, format, fields: &self.fields, columns, known: T::FIELDS };
         table.read(&record, rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::imports::{FileDocument, StockRow};
+    use time::macros::date;
+
+    use super::*;
+    use crate::{
+        collect::{TARGET, file, order_options, rejects},
+        orders::OrderLines,
+        others::Stock,
+        records::MAX_RECORD,
+    };
+
+    #[tokio::test]
+    async fn a_batch_of_long_records_ends_early() {
+        let line = format!("MUG,1,{}\n", "x".repeat(900_000));
+        let data = Cursor::new(format!("sku,stock,note\n{}", line.repeat(30)));
+        let stock = Stock::new(&file(), date!(2026 - 04 - 01), TARGET.now);
+        let sizes = |mut rows: Rows<StockRow>| async move {
+            let mut sizes = Vec::new();
+            while let Some(batch) = rows.next().await {
+                sizes.push(batch?.iter().map(|row| row.record.len()).sum::<usize>());
+            }
+            Ok::<_, ImportError>(sizes)
+        };
+        let (report, _) = run(data, file(), stock, rejects().1, sizes).await.unwrap();
+        assert!(report.result.iter().all(|bytes| *bytes < BATCH_BYTES + MAX_RECORD), "{:?}", report.result);
+        assert_eq!((report.read.accepted, report.result.iter().sum::<usize>()), (30, 30 * (line.len() - 1)));
+    }
+
+    #[tokio::test]
+    async fn what_is_too_long_for_the_number_of_an_order_is_not_remembered() {
+        let long = "x".repeat(MAX_ID_CHARS + 1);
+        let data = format!("order_id,sku,quantity,date,price\n{long},A,1,2026-01-02,2\n1,A,one,2026-01-02,2\n");
+        let orders = OrderLines::new(&file(), order_options(None), TARGET.now);
+        let count = |mut rows: Rows<FileDocument>| async move {
+            let mut count = 0;
+            while let Some(batch) = rows.next().await {
+                count += batch?.len();
+            }
+            Ok::<_, ImportError>(count)
+        };
+        let (report, refused) = run(Cursor::new(data), file(), orders, rejects().1, count).await.unwrap();
+        assert_eq!((report.read.rejected, report.result), (2, 1), "the order that is taken back");
+        assert_eq!(refused.groups.into_keys().collect::<Vec<_>>(), ["1"]);
+    }
+
+    #[test]
+    fn bytes_of_office_programs_are_characters() {
+        let read: String = b"caf\xE9 \x80\x93\x94\x9F\x81~".iter().copied().map(windows_1252).collect();
+        assert_eq!(read, "caf\u{e9} \u{20ac}\u{201c}\u{201d}\u{178}\u{81}~");
     }
 }

@@ -40,8 +40,8 @@ pub(super) struct RecordReader<R> {
 enum End {
     /// Its length, the bytes to the next record, and its line breaks.
     At { length: usize, next: usize, breaks: u64 },
-    /// Not in sight; `open` inside quotes, over the limit of lines or not.
-    Beyond { open: bool, too_many_lines: bool },
+    /// Not in sight; `open` inside quotes. `is_final` where reading on would not help.
+    Beyond { open: bool, is_final: bool },
 }
 
 impl<R: Read> RecordReader<R> {
@@ -68,8 +68,8 @@ impl<R: Read> RecordReader<R> {
                         return Ok(Some(self.record(found)));
                     }
                 }
-                End::Beyond { open, too_many_lines } => {
-                    if !too_many_lines && rest.len() <= MAX_RECORD && self.fill()? {
+                End::Beyond { open, is_final } => {
+                    if !is_final && rest.len() <= MAX_RECORD && self.fill()? {
                         continue;
                     }
                     if let Some(found) = self.give_up(open) {
@@ -156,7 +156,7 @@ fn find_end(rest: &[u8], delimiter: u8) -> End {
     let first_line = rest.get(..first_break.unwrap_or(rest.len())).unwrap_or_default();
     match (first_break, memchr::memchr(b'"', first_line)) {
         (Some(at), None) => End::At { length: at, next: at + 1, breaks: 1 },
-        (None, None) => End::Beyond { open: false, too_many_lines: false },
+        (None, None) => End::Beyond { open: false, is_final: false },
         (_, Some(_)) => find_quoted_end(rest, delimiter),
     }
 }
@@ -180,17 +180,19 @@ fn find_quoted_end(rest: &[u8], delimiter: u8) -> End {
             (State::Quoted, b'\n') => {
                 breaks += 1;
                 if breaks >= MAX_LINES {
-                    return End::Beyond { open: true, too_many_lines: true };
+                    return End::Beyond { open: true, is_final: true };
                 }
                 State::Quoted
             }
             (State::Quoted, _) | (State::FieldStart | State::Quote, b'"') => State::Quoted,
             (_, b'\n') => return End::At { length: at, next: at + 1, breaks: breaks as u64 + 1 },
             (_, byte) if *byte == delimiter => State::FieldStart,
+            // It opens a field of a line further down: what was open until here was never closed, and these lines are records.
+            (State::Quote, byte) if breaks > 0 && *byte != b'\r' => return End::Beyond { open: true, is_final: true },
             _ => State::Plain,
         };
     }
-    End::Beyond { open: state == State::Quoted, too_many_lines: false }
+    End::Beyond { open: state == State::Quoted, is_final: false }
 }
 
 #[cfg(test)]
@@ -220,6 +222,8 @@ mod tests {
     #[case("5\" nail,1\nd", vec![(1, "5\" nail,1", None), (2, "d", None)])]
     #[case("a,\"b\nc\nd\n", vec![(1, "a,\"b", OPEN), (2, "c", None), (3, "d", None)])]
     #[case("a,\"b", vec![(1, "a,\"b", OPEN)])]
+    #[case("a,\"b\nc,\"d\"\ne\n", vec![(1, "a,\"b", OPEN), (2, "c,\"d\"", None), (3, "e", None)])]
+    #[case("a,\"b\nc\"\r\nd\n", vec![(1, "a,\"b\nc\"", None), (3, "d", None)])]
     #[case("", vec![])]
     #[case("\n\n", vec![])]
     fn cuts_records(#[case] data: &str, #[case] expected: Vec<(u64, &str, Option<&'static str>)>) {

@@ -10,6 +10,7 @@ use super::{
     pipeline::{Cutter, header, unreadable},
     reason::Reason,
     records::RecordReader,
+    rejects,
     table::{Format, Table},
 };
 
@@ -63,7 +64,8 @@ fn shape<T: Table>(text: &[u8], file: &FileOptions, delimiter: u8) -> Result<(bo
     Ok((is_named, alike, columns))
 }
 
-/// How dates and numbers are to be read: as the caller says, else as most of the sample can only be read.
+/// How dates and numbers are to be read: as the caller says, else as most of the sample can only be read. Refused lines that come
+/// back show nothing: the file that they are from may have shown otherwise, and what they are refused for may be uncorrected.
 pub(super) fn find_format<T: Table>(text: &[u8], file: &FileOptions, cutter: &mut Cutter) -> Result<Format, Failure> {
     let mut records = RecordReader::new(text, cutter.delimiter);
     let (columns, _) = header::<T>(&mut records, file, cutter)?;
@@ -82,12 +84,16 @@ pub(super) fn find_format<T: Table>(text: &[u8], file: &FileOptions, cutter: &mu
             }
         }
     }
+    let [line, _] = rejects::COLUMNS;
+    let are_refused = columns.names.iter().any(|name| name == line);
     let date_order = match file.date_order {
         Some(order) => Some(order),
+        None if are_refused => dates.undecided()?,
         None => dates.order()?,
     };
     let decimal_mark = match decimals.as_slice() {
         _ if file.decimal_comma => DecimalMark::Comma,
+        _ if are_refused => DecimalMark::Either,
         [] | [DecimalMark::Point] => DecimalMark::Point,
         [DecimalMark::Comma] => DecimalMark::Comma,
         _ => DecimalMark::Either,
@@ -122,10 +128,13 @@ impl DateEvidence {
         match self.day_first.cmp(&self.month_first) {
             std::cmp::Ordering::Greater => Ok(Some(DateOrder::DayMonthYear)),
             std::cmp::Ordering::Less => Ok(Some(DateOrder::MonthDayYear)),
-            std::cmp::Ordering::Equal if self.first.is_none() && self.is_ambiguous => {
-                Err(Failure::File(Reason::new("file-undecided")))
-            }
+            std::cmp::Ordering::Equal if self.first.is_none() => self.undecided(),
             std::cmp::Ordering::Equal => Ok(self.first),
         }
+    }
+
+    /// No order, where no date needs one.
+    fn undecided(&self) -> Result<Option<DateOrder>, Failure> {
+        if self.is_ambiguous { Err(Failure::File(Reason::new("file-undecided"))) } else { Ok(None) }
     }
 }

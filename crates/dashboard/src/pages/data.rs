@@ -220,6 +220,7 @@ pub mod tests {
             read_bytes: 6_172_839,
             outcome: (state == UploadState::Done).then(|| Outcome { lines: 10_000, rejected: 2, ..Outcome::default() }),
             error: None,
+            lost_leases: 0,
             created_at: datetime!(2026-11-22 22:00 UTC),
             finished_at: None,
         }

@@ -9,7 +9,7 @@ use actix_web::{
     http::{StatusCode, header},
     web::{Bytes, Data, Form},
 };
-use app::uploads::INTERNAL;
+use app::uploads::{GIVEN_UP, INTERNAL, REJECTS_LOST};
 use domain::{
     AccountId, UploadId,
     audit::Action,
@@ -186,10 +186,12 @@ fn since(upload: &Upload, runs: &[Run]) -> Vec<Run> {
 
 fn failure(writer: &Writer, upload: &Upload) -> Option<String> {
     let why = upload.error.as_ref().filter(|_| upload.state == UploadState::Failed)?;
-    if why == INTERNAL {
-        return Some(writer.say("upload-failed-here"));
-    }
-    Some(writer.message("upload-failed-why").text("why", why).say())
+    Some(match why.as_str() {
+        INTERNAL => writer.say("upload-failed-here"),
+        GIVEN_UP => writer.say("upload-failed-often"),
+        REJECTS_LOST => writer.say("upload-without-rejects"),
+        _ => writer.message("upload-failed-why").text("why", why).say(),
+    })
 }
 
 fn progress(writer: &Writer, upload: &Upload) -> Option<Progress> {
@@ -249,5 +251,17 @@ mod tests {
         assert!(at(UploadState::Running).unwrap().contains("6.2 MB of 12.3 MB"));
         assert!(at(UploadState::Queued).is_some());
         assert_eq!((at(UploadState::Ready), at(UploadState::Done)), (None, None));
+    }
+
+    #[test]
+    fn it_says_why_it_failed_and_what_is_imported_all_the_same() {
+        let said = |why: &str| {
+            let failed = Upload { error: Some(why.to_owned()), ..upload(UploadState::Failed) };
+            failure(&writer("en"), &failed).unwrap()
+        };
+        assert!(said("no column for sku").starts_with("Nothing of it was imported: no column for sku."));
+        assert!(said(INTERNAL).contains("nothing of it was imported"));
+        assert!(said(GIVEN_UP).contains("smaller parts"));
+        assert!(said(REJECTS_LOST).starts_with("What could be taken was imported"));
     }
 }

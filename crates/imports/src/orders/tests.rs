@@ -12,6 +12,7 @@ use crate::{
     DateOrder, Failure, Rejects,
     collect::{Collect, Outcome, TARGET, file, order_options, read_orders},
     import_orders,
+    records::MAX_RECORD,
 };
 
 const HEADER: &str = "invoice,stock_code,description,quantity,invoice_date,unit_price,customer_id,country\n";
@@ -128,12 +129,12 @@ async fn texts_that_are_too_long_are_refused() {
 
 #[tokio::test]
 async fn bytes_that_are_no_utf8_are_refused_unless_they_are_said_to_be_latin1() {
-    let data = [HEADER.as_bytes(), b"1,A,caf\xE9,1,2010-12-01,2,,\n"].concat();
+    let data = [HEADER.as_bytes(), b"1,A,caf\xE9 \x80,1,2010-12-01,2,,\n"].concat();
     let outcome = read_orders(data.clone(), file(), order_options(None)).await.unwrap();
     assert_eq!(outcome.rejects[0].reason, "it is not UTF-8; try --latin1");
     let latin1 = FileOptions { latin1: true, ..file() };
     let outcome = read_orders(data, latin1, order_options(None)).await.unwrap();
-    assert_eq!(outcome.parts[0].lines[0].name.as_deref(), Some("café"));
+    assert_eq!(outcome.parts[0].lines[0].name.as_deref(), Some("café €"));
 }
 
 #[rstest]
@@ -236,6 +237,33 @@ async fn where_both_decimal_marks_occur_nothing_is_guessed() {
     let said = FileOptions { decimal_comma: true, ..file() };
     let outcome = read_orders(priced(&["12,50", "1.234"]), said, order_options(None)).await.unwrap();
     assert_eq!(outcome.parts[0].lines[1].unit_price, dec!(1234));
+}
+
+/// The file that they are from may have shown what they do not, or what they are refused for may be uncorrected.
+#[tokio::test]
+async fn how_refused_lines_are_to_be_read_is_not_guessed_from_them() {
+    let refused = |lines: &[&str]| {
+        let header = "order_id;sku;quantity;date;price;rejected_line;rejected_reason\n";
+        lines.iter().fold(header.to_owned(), |text, line| format!("{text}{line};2;price is empty\n"))
+    };
+    for others in [vec![], vec!["2;A;1;2026-01-02;12.50"], vec!["2;A;1;2026-01-02;12,50"]] {
+        let accepted = others.len() as u64;
+        let data = refused(&[vec!["1;A;1;2026-01-02;1.234"], others].concat());
+        let outcome = read_orders(data.clone(), file(), order_options(None)).await.unwrap();
+        let lines: Vec<_> = outcome.rejects.iter().map(|reject| reject.line).collect();
+        assert_eq!((lines, outcome.counts.accepted), (vec![2], accepted), "{data}");
+        assert!(outcome.rejects[0].reason.contains("thousands or decimals"), "{}", outcome.rejects[0].reason);
+    }
+    let said = FileOptions { decimal_comma: true, ..file() };
+    let outcome = read_orders(refused(&["1;A;1;2026-01-02;1.234"]), said, order_options(None)).await.unwrap();
+    assert_eq!(outcome.parts[0].lines[0].unit_price, dec!(1234));
+
+    let data = refused(&["1;A;1;01/13/2026;2", "2;A;1;02/03/2026;2"]);
+    let failure = read_orders(data.clone(), file(), order_options(None)).await.unwrap_err();
+    assert!(matches!(&failure, Failure::File(why) if why.to_string().contains("--date-format")), "{failure}");
+    let said = FileOptions { date_order: Some(DateOrder::DayMonthYear), ..file() };
+    let outcome = read_orders(data, said, order_options(None)).await.unwrap();
+    assert_eq!((outcome.rejects[0].line, outcome.parts[0].at), (2, datetime!(2026-03-02 00:00 UTC)));
 }
 
 #[rstest]
@@ -376,6 +404,33 @@ async fn an_order_of_which_a_line_is_refused_is_refused_as_a_whole() {
             (8, with, line("2,D,PAN,1,2010-12-01,5,,")),
         ]
     );
+}
+
+const NAMED: &str = "order_id,sku,quantity,date,price,name\n";
+
+#[rstest]
+#[case("A1,CUP,1,2026-01-02,5,\"Cup\" blue\n")]
+#[case("A1,CUP,1,2026-01-02,5,\"Cup\n")]
+#[case("A1,CUP,1,2026-01-02,5,\"Cup\nA2,POT,1,2026-01-02,5,\"Pot\"\n")]
+#[tokio::test]
+async fn a_line_with_a_broken_quote_refuses_its_order(#[case] broken: &str) {
+    let data = format!("{NAMED}A2,MUG,1,2026-01-02,10,Mug\nA1,MUG,1,2026-01-02,10,Mug\n{broken}");
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    assert!(outcome.parts.iter().all(|part| part.external_id == "A2"), "{outcome:?}");
+    let lines: Vec<_> = outcome.rejects.iter().map(|reject| reject.line).collect();
+    assert_eq!(lines, [3, 4], "{outcome:?}");
+}
+
+/// Of a line that is too long the beginning is held, which may end within the number of the order.
+#[tokio::test]
+async fn a_part_of_an_orders_number_refuses_no_order() {
+    let first = ",A,1,2026-01-02,2,A12";
+    let name = "n".repeat(1_000 - first.len());
+    let note = "x".repeat(2 * MAX_RECORD);
+    let data = format!("name,sku,quantity,date,price,order_id,note\nMug{first},\n{name}{first}34,{note}\n");
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    let orders: Vec<_> = outcome.parts.iter().map(|part| part.external_id.as_str()).collect();
+    assert_eq!((orders, outcome.counts.rejected), (vec!["A12"], 1));
 }
 
 #[tokio::test]

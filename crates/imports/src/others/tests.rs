@@ -7,7 +7,7 @@ use domain::ads::{Format, Status};
 
 use super::*;
 use crate::{
-    Failure, Form,
+    Failure, Form, Reject,
     collect::{Collect, TARGET, file, order_options, rejects},
     import_ad_spend, import_expenses, import_orders, import_products, import_rates, import_stock,
 };
@@ -164,4 +164,17 @@ async fn rejects_that_cannot_be_written_end_the_import() {
     let data = "order_id,sku,quantity,date,price\n1,A,one,2026-01-01,2\n";
     let failure = import_orders(&store, TARGET, file(), order_options(None), reader(data), full).await.unwrap_err();
     assert!(matches!(failure, Failure::Io(_)), "{failure}");
+}
+
+#[tokio::test]
+async fn what_is_refused_when_the_others_are_in_does_not_undo_them() {
+    let store = Collect::default();
+    // Full for what the store refuses, which comes last.
+    let full = Box::new(|_: &Form, reject: Reject| match reject.record {
+        Some(_) => Ok(()),
+        None => Err(io::Error::from(io::ErrorKind::StorageFull)),
+    });
+    let data = "order_id,sku,quantity,date,price\n1,A,1,2026-01-01,2\n2,A,1,2026-01-01,2\n1,B,one,2026-01-01,2\n";
+    let failure = import_orders(&store, TARGET, file(), order_options(None), reader(data), full).await.unwrap_err();
+    assert!(matches!(failure, Failure::Rejects(_)), "{failure}");
 }

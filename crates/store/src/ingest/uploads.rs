@@ -39,6 +39,7 @@ struct UploadRow {
     read_bytes: i64,
     outcome: Option<Value>,
     error: Option<String>,
+    lost_leases: i64,
     created_at: OffsetDateTime,
     finished_at: Option<OffsetDateTime>,
 }
@@ -46,8 +47,20 @@ struct UploadRow {
 impl TryFrom<UploadRow> for Upload {
     type Error = StoreError;
     fn try_from(row: UploadRow) -> Result<Self, StoreError> {
-        let UploadRow { id, kind, name, bytes, state, reading, read_bytes, outcome, error, created_at, finished_at } =
-            row;
+        let UploadRow {
+            id,
+            kind,
+            name,
+            bytes,
+            state,
+            reading,
+            read_bytes,
+            outcome,
+            error,
+            lost_leases,
+            created_at,
+            finished_at,
+        } = row;
         Ok(Self {
             id: UploadId(id),
             kind: parse(&kind, "kind of an upload")?,
@@ -58,6 +71,7 @@ impl TryFrom<UploadRow> for Upload {
             read_bytes,
             outcome: outcome.map(serde_json::from_value).transpose().map_err(|_| corrupt("outcome of an upload"))?,
             error,
+            lost_leases,
             created_at,
             finished_at,
         })
@@ -88,8 +102,10 @@ statement!(
 );
 
 statement!(
+    /// Where there is a lease already, it ran out: its worker died.
     Lease(account: i64 => BigInt, id: i64 => BigInt, lease_seconds: i64 => BigInt) -> Scalar<BigInt> = "
     UPDATE uploads SET state = 'running', read_bytes = 0, lease_number = lease_number + 1,
+        lost_leases = lost_leases + (state = 'running')::int,
         lease_until = now() + $3 * interval '1 second'
     WHERE account_id = $1 AND id = $2 AND state IN ('queued', 'running')
         AND (lease_until IS NULL OR lease_until <= now())
@@ -248,6 +264,7 @@ impl UploadStore for Store {
                         uploads::state.eq(State::Queued.as_str()),
                         uploads::reading.eq(reading),
                         uploads::error.eq(None::<String>),
+                        uploads::lost_leases.eq(0_i64),
                         uploads::finished_at.eq(None::<OffsetDateTime>),
                     ))
                     .returning((uploads::name, uploads::kind))

@@ -102,6 +102,26 @@ async fn a_worker_whose_lease_ran_out_writes_nothing() {
 }
 
 #[tokio::test]
+async fn leases_that_run_out_are_counted_until_it_is_asked_for_again() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let id = ready(&db, account).await;
+    let lost = async || UploadStore::find(&*db.store, account, id).await.unwrap().unwrap().lost_leases;
+    db.store.queue(account, id, &Reading::default(), None, NOW).await.unwrap();
+    lease(&db, account, id).await.unwrap();
+    assert_eq!(lost().await, 0);
+    run_out(&db, "uploads").await;
+    let given_back = lease(&db, account, id).await.unwrap();
+    assert_eq!(lost().await, 1);
+    db.store.release(given_back).await.unwrap();
+    let last = lease(&db, account, id).await.unwrap();
+    assert_eq!(lost().await, 1);
+    assert!(db.store.end(last, Ended::Failed("given up".into()), NOW).await.unwrap());
+    db.store.queue(account, id, &Reading::default(), None, NOW).await.unwrap();
+    assert_eq!(lost().await, 0);
+}
+
+#[tokio::test]
 async fn the_list_has_what_has_arrived_and_old_files_go() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;

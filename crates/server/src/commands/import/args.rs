@@ -144,7 +144,7 @@ pub struct FileArgs {
     /// Read 1.234,5 as one thousand two hundred thirty-four and a half
     #[arg(long)]
     pub decimal_comma: bool,
-    /// Read bytes that are no UTF-8 as ISO 8859-1 instead of refusing their line
+    /// Read bytes that are no UTF-8 as Windows-1252 (ISO 8859-1 included) instead of refusing their line
     #[arg(long)]
     pub latin1: bool,
     /// Time zone of dates that name none (default: the account's)

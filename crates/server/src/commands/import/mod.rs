@@ -45,6 +45,7 @@ pub async fn run(command: ImportCommand, connect: &Connect, store: &Store) -> an
     match result {
         Ok(code) => Ok(code),
         Err(failure @ (Failure::Usage(_) | Failure::File(_))) => Ok(usage(&failure.to_string())),
+        Err(failure @ Failure::Rejects(_)) => Err(failure.into()),
         Err(failure) => Err(failure).context("nothing was imported"),
     }
 }
