@@ -176,6 +176,19 @@ pub struct ProductRow {
     pub min_order_qty: Option<i32>,
 }
 
+/// What a pass over the catalogue of a shop, from its beginning to its end, says of goods without a stock.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShopCatalogue {
+    /// SKUs that are no longer sold: they are not stocked, whoever told a stock of them.
+    pub closed: Vec<String>,
+    /// SKUs whose units the shop does not count: what the connection told of them no longer holds.
+    pub uncounted: Vec<String>,
+    /// The other SKUs that the shop has.
+    pub others: Vec<String>,
+    /// Whether these are all that the shop has: the rest of what the connection told a stock of is gone.
+    pub is_whole: bool,
+}
+
 /// The stock of a product at the end of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StockRow {
@@ -425,8 +438,24 @@ pub trait ImportStore: Send + Sync {
         source: ShopSource,
         documents: Rows<ShopDocument>,
     ) -> Result<ShopSummary, ImportError>;
-    /// The catalogue; a SKU that comes twice counts as its last row says. Products that are not named stay.
+    /// The catalogue; a SKU that comes twice counts as its last row says, and its cost of a day as the last row of that day
+    /// does. Products that are not named stay.
     async fn products(&self, target: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError>;
+    /// Products of a connected shop, as [`ImportStore::products`] takes them; whose stock they say is kept with it.
+    async fn shop_products(
+        &self,
+        target: Target,
+        connection: IntegrationId,
+        rows: Rows<ProductRow>,
+    ) -> Result<RowSummary, ImportError>;
+    /// Ends the stock of products that are not stocked (any more), by a pass of the connection that says what is in stock. What
+    /// a file told stays, unless it is of goods that are no longer sold. Gives of how many.
+    async fn not_stocked(
+        &self,
+        target: Target,
+        connection: IntegrationId,
+        catalogue: ShopCatalogue,
+    ) -> Result<i64, ImportError>;
     /// Stock levels; a (SKU, day) that comes twice counts as its last row says.
     async fn stock(&self, target: Target, rows: Rows<StockRow>) -> Result<StockSummary, ImportError>;
     /// Ad spend; a (day, platform, campaign) that is there is replaced. The days' sums by campaign are the ad spend that

@@ -17,7 +17,7 @@ pub mod tokens;
 pub use reader::MockShopReader;
 pub use reader::{
     AdSpend, AdTiming, Calls, OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader,
-    ShopStream, Timing, Voided, Window,
+    ShopStream, Stock, Timing, Voided, Window,
 };
 
 use std::fmt;

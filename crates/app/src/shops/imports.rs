@@ -12,11 +12,12 @@ use domain::{
     AccountId, StoreError,
     accounts::Account,
     imports::{
-        AdSource, ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, ShopSource, StockRow, Target,
+        AdSource, ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopCatalogue, ShopDocument, ShopSource,
+        Target,
     },
     integrations::Fact,
     shops::{
-        AdSpend, Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
+        AdSpend, Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Stock, Voided,
         sync::{Counts, MAX_REFUSALS, Refusal},
     },
 };
@@ -172,7 +173,7 @@ impl Importing {
         Ok(tally)
     }
 
-    fn add_order(&self, order: ShopOrder, tally: &mut Tally, part: &mut Part) {
+    fn add_order(&self, mut order: ShopOrder, tally: &mut Tally, part: &mut Part) {
         let order_id = order.order.external_id.clone();
         if self.copies.hold(&order) {
             tally.counts.voided += 1;
@@ -182,6 +183,11 @@ impl Importing {
         if !is_whole {
             let reason = "money went back, and the platform does not say how much";
             tally.refuse("refund", order_id.clone(), reason.to_owned());
+        }
+        // What a line says a unit cost would overwrite what the connection that owns costs says.
+        if !self.owns(Fact::Cost) {
+            let refunded = order.refunds.iter_mut().flat_map(|refund| refund.lines.iter_mut());
+            order.order.lines.iter_mut().chain(refunded).for_each(|line| line.unit_cost = None);
         }
         match documents(order, &self.account.timezone) {
             Ok(parts) => part.add(ShopDocument { order_id, parts, is_whole, is_there: true }),
@@ -203,67 +209,84 @@ impl Importing {
         Ok(tally)
     }
 
-    /// Imports a catalogue.
+    /// Imports a catalogue, and once it is read to its end what is not stocked (any more).
     pub async fn products(&self, products: ShopStream<ProductBatch>) -> Result<Tally, ImportFailure> {
         let (sender, mut receiver) = mpsc::channel(1);
         let storing = async {
             let mut stored = 0;
             while let Some(rows) = receiver.recv().await {
-                let summary = self.imports.products(self.target(), one(rows)).await?;
+                let connection = self.source.integration;
+                let summary = self.imports.shop_products(self.target(), connection, one(rows)).await?;
                 stored += summary.rows.new + summary.rows.changed;
             }
             Ok::<_, ImportFailure>(stored)
         };
-        let ((mut tally, closed), stored) = tokio::try_join!(self.read_products(products, sender), storing)?;
-        tally.counts.stored = stored + self.out_of_stock(closed).await?;
+        let ((mut tally, catalogue), stored) = tokio::try_join!(self.read_products(products, sender), storing)?;
+        tally.counts.stored = stored + self.not_stocked(catalogue).await?;
         Ok(tally)
     }
 
-    /// Sets the stock of SKUs to nothing, as far as they are products here, and gives of how many.
-    async fn out_of_stock(&self, skus: Vec<String>) -> Result<i64, ImportFailure> {
-        if skus.is_empty() || !self.owner_of.contains(&Fact::Stock) {
+    /// Ends the stock of what is not stocked, and gives of how many.
+    async fn not_stocked(&self, mut catalogue: ShopCatalogue) -> Result<i64, ImportFailure> {
+        let ShopCatalogue { closed, uncounted, others, is_whole } = &mut catalogue;
+        for skus in [&mut *closed, &mut *uncounted, others] {
+            skus.retain(|sku| check_id("", sku).is_ok());
+        }
+        let ends_any = *is_whole || !closed.is_empty() || !uncounted.is_empty();
+        if !ends_any || !self.owns(Fact::Stock) {
             return Ok(0);
         }
-        let day = self.account.timezone.day_of(self.now);
-        let none = |sku| StockRow { line: 0, sku, stock: 0, day, record: Vec::new() };
-        let rows = skus.into_iter().filter(|sku| check_id("", sku).is_ok()).map(none).collect();
-        let changes = self.imports.stock(self.target(), one(rows)).await?.rows.rows;
-        Ok(changes.new + changes.changed)
+        Ok(self.imports.not_stocked(self.target(), self.source.integration, catalogue).await?)
     }
 
-    /// Gives with the tally what is no longer sold.
+    /// Gives with the tally what is there.
     async fn read_products(
         &self,
         mut products: ShopStream<ProductBatch>,
         parts: mpsc::Sender<Vec<ProductRow>>,
-    ) -> Result<(Tally, Vec<String>), ImportFailure> {
-        let (mut tally, mut rows, mut all_closed) = (Tally::default(), Vec::new(), Vec::new());
+    ) -> Result<(Tally, ShopCatalogue), ImportFailure> {
+        let (mut tally, mut rows) = (Tally::default(), Vec::new());
+        let (mut catalogue, mut has_missed) = (ShopCatalogue::default(), false);
         while let Some(batch) = products.next().await {
-            let ProductBatch { calls, read, products, mut closed, refused } = batch?;
+            let ProductBatch { calls, read, products, closed, left_out, has_unread, refused } = batch?;
             tally.called(calls);
             tally.counts.read += i64::try_from(read).unwrap_or(i64::MAX);
             tally.refuse_all(refused);
-            all_closed.append(&mut closed);
+            catalogue.closed.extend(closed);
+            catalogue.others.extend(left_out);
+            has_missed |= has_unread;
             for product in products {
-                let sku = product.sku.clone();
+                let (sku, stock) = (product.sku.clone(), product.stock);
                 match self.row(product) {
                     Ok(row) => rows.push(row),
-                    Err(reason) => tally.refuse("product", sku, reason),
+                    Err(reason) => tally.refuse("product", sku.clone(), reason),
+                }
+                match stock {
+                    Stock::NotStocked => catalogue.uncounted.push(sku),
+                    Stock::Units(_) | Stock::Unsaid => catalogue.others.push(sku),
                 }
             }
             if rows.len() >= PRODUCTS && parts.send(std::mem::take(&mut rows)).await.is_err() {
-                return Ok((tally, all_closed));
+                return Ok((tally, catalogue));
             }
         }
         if !rows.is_empty() {
             let _ = parts.send(rows).await;
         }
-        Ok((tally, all_closed))
+        // A shop without anything is rather one that shows nothing.
+        catalogue.is_whole = !has_missed && tally.counts.read > 0;
+        Ok((tally, catalogue))
+    }
+
+    /// Whether this connection is the one that says it for the account.
+    fn owns(&self, fact: Fact) -> bool {
+        self.owner_of.contains(&fact)
     }
 
     /// A product as the account takes it from this connection.
     fn row(&self, product: Product) -> Result<ProductRow, String> {
         let Product { sku, name, category, price, cost, stock, on_order } = product;
+        let stock = stock.units();
         check_id("its SKU", &sku)?;
         check_optional("its price", price)?;
         check_optional("its cost", cost)?;
@@ -271,16 +294,15 @@ impl Importing {
         if !stock.iter().chain(&on_order).all(within) {
             return Err("its stock is out of range".to_owned());
         }
-        let owns = |fact| self.owner_of.contains(&fact);
         let today = self.account.timezone.day_of(self.now);
         Ok(ProductRow {
             sku,
             name: name.and_then(shown),
             category: category.and_then(shown),
             price,
-            cost: cost.filter(|_| owns(Fact::Cost)).map(|cost| (cost, today)),
-            stock: stock.filter(|_| owns(Fact::Stock)),
-            on_order: on_order.filter(|_| owns(Fact::Stock)),
+            cost: cost.filter(|_| self.owns(Fact::Cost)).map(|cost| (cost, today)),
+            stock: stock.filter(|_| self.owns(Fact::Stock)),
+            on_order: on_order.filter(|_| self.owns(Fact::Stock)),
             lead_time_days: None,
             pack_size: None,
             min_order_qty: None,

@@ -233,7 +233,7 @@ async fn the_catalogue_is_one_product_per_sku() {
     for (sku, product) in products {
         let expected = &truth.products[&sku];
         assert_eq!(
-            (&product.name, product.price, product.stock),
+            (&product.name, product.price, product.stock.units()),
             (&expected.name, expected.price, expected.stock),
             "{sku}"
         );
@@ -241,6 +241,8 @@ async fn the_catalogue_is_one_product_per_sku() {
     }
     let refused: Vec<_> = batches.iter().flat_map(|batch| &batch.refused).collect();
     assert_eq!(refused.iter().map(|refused| refused.reason.as_str()).collect::<Vec<_>>(), ["its currency is USD"]);
+    let left_out: Vec<_> = batches.iter().flat_map(|batch| &batch.left_out).collect();
+    assert_eq!((left_out.len(), batches.iter().any(|batch| batch.has_unread)), (1, false));
 }
 
 #[tokio::test]

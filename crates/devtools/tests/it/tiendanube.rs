@@ -135,13 +135,14 @@ async fn the_catalogue_comes_in_with_its_stock() {
                 name: product.name.clone(),
                 price: product.price,
                 cost: product.cost,
-                stock: product.stock,
+                stock: product.stock.units(),
                 on_order: product.on_order,
             };
             (product.sku.to_lowercase(), truth)
         })
         .collect();
     assert_eq!(read, shop.stub.truth(None).unwrap().products);
+    assert!(batches.iter().all(|batch| batch.left_out.is_empty() && !batch.has_unread));
     let reported: Vec<_> = batches.iter().flat_map(|batch| &batch.refused).collect();
     let [twice] = reported.as_slice() else { panic!("{reported:?}") };
     assert_eq!(twice.reason, "its SKU is also another variant's: both count as one product `SKU-04-0`");

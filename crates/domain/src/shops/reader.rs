@@ -124,6 +124,37 @@ pub struct OrderBatch {
     pub missing_scopes: Vec<String>,
 }
 
+/// What a shop says of how many units of a product it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stock {
+    /// On hand over all places; may be negative.
+    Units(i64),
+    /// It does not count them: the product is not stocked there.
+    NotStocked,
+    /// Nothing: what is known stays.
+    Unsaid,
+}
+
+impl Stock {
+    pub const fn units(self) -> Option<i64> {
+        match self {
+            Self::Units(units) => Some(units),
+            Self::NotStocked | Self::Unsaid => None,
+        }
+    }
+
+    /// What two of one SKU have together, as far as it is known.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Units(one), Self::Units(other)) => Self::Units(one.saturating_add(other)),
+            (Self::Units(units), _) | (_, Self::Units(units)) => Self::Units(units),
+            (Self::NotStocked, Self::NotStocked) => Self::NotStocked,
+            (Self::Unsaid, _) | (_, Self::Unsaid) => Self::Unsaid,
+        }
+    }
+}
+
 /// A product of the catalogue, one per SKU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Product {
@@ -133,8 +164,7 @@ pub struct Product {
     pub price: Option<Decimal>,
     /// What a unit costs the shop today. `None`: the platform does not say, which is not 0.
     pub cost: Option<Decimal>,
-    /// Units on hand over all places; may be negative. `None`: not managed by the platform.
-    pub stock: Option<i64>,
+    pub stock: Stock,
     pub on_order: Option<i64>,
 }
 
@@ -144,8 +174,12 @@ pub struct ProductBatch {
     pub calls: Calls,
     pub read: u64,
     pub products: Vec<Product>,
-    /// SKUs that the shop no longer sells: there is nothing left of them. They are none of the products.
+    /// SKUs that the shop no longer sells. They are none of the products.
     pub closed: Vec<String>,
+    /// SKUs that the shop has and that cannot be taken.
+    pub left_out: Vec<String>,
+    /// Whether records may have been missed of which not even the SKU is known: what does not come may still be there.
+    pub has_unread: bool,
     pub refused: Vec<Refused>,
 }
 
@@ -205,4 +239,24 @@ pub trait ShopReader: Send + Sync {
     /// # Errors
     /// [`ShopError`].
     async fn subscribe(&self, access: &Access, address: &str) -> Result<(), ShopError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::{
+        Stock,
+        Stock::{NotStocked, Units, Unsaid},
+    };
+
+    #[rstest]
+    #[case(Units(2), Units(-5), Units(-3))]
+    #[case(Units(2), NotStocked, Units(2))]
+    #[case(Units(2), Unsaid, Units(2))]
+    #[case(NotStocked, NotStocked, NotStocked)]
+    #[case(NotStocked, Unsaid, Unsaid)]
+    fn of_a_sku_what_is_known_counts(#[case] one: Stock, #[case] other: Stock, #[case] both: Stock) {
+        assert_eq!((one.with(other), other.with(one)), (both, both));
+    }
 }

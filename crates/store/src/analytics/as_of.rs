@@ -88,10 +88,12 @@ statement!(
 );
 
 statement!(
-    /// Stock and costs of products as they were known by the end of the day; a cost in the catalogue alone has no past.
+    /// Stock and costs of products as they were known by the end of the day; a cost in the catalogue alone has no past. What is
+    /// not stocked any more was on days of which its shop told a level, as it does every night.
     EndProducts(copy: i64 => BigInt, day: Date => SqlDate) -> () = "
     UPDATE products SET current_stock = (SELECT stock FROM stock_levels l
-            WHERE l.account_id = $1 AND l.product_id = products.id ORDER BY l.day DESC LIMIT 1),
+            WHERE l.account_id = $1 AND l.product_id = products.id AND (products.current_stock IS NOT NULL OR l.day = $2)
+            ORDER BY l.day DESC LIMIT 1),
         unit_cost = coalesce((SELECT c.unit_cost FROM product_costs c WHERE c.account_id = $1
                 AND c.product_id = products.id AND c.valid_from <= $2 ORDER BY c.valid_from DESC LIMIT 1),
             CASE WHEN NOT EXISTS (SELECT FROM product_costs c WHERE c.account_id = $1 AND c.product_id = products.id)

@@ -58,6 +58,20 @@ async fn a_copy_holds_what_was_known_by_the_end_of_its_day() {
 }
 
 #[tokio::test]
+async fn what_is_not_stocked_any_more_was_on_the_days_of_which_its_shop_told_a_level() {
+    let db = fresh().await;
+    let account = open_shop(&db).await;
+    for (sku, last_told) in [("GONE", date!(2026 - 02 - 28)), ("THERE", AS_OF)] {
+        let product = shop::product(&db.sql, account, sku, None).await;
+        let level = "INSERT INTO stock_levels VALUES ($1, $2, $3, 7)";
+        db.sql.execute(level, &[&account.0, &product, &last_told]).await.unwrap();
+    }
+    let copy = copy(&db, account).await.unwrap();
+    let stocks = shop::rows(&db.sql, copy.id, "sku, current_stock", "products").await;
+    assert_eq!(stocks, ["(GONE,)", "(MUG,)", "(THERE,7)"]);
+}
+
+#[tokio::test]
 async fn the_newest_complete_copy_of_a_day_is_given_out_and_earlier_ones_are_removed() {
     let db = fresh().await;
     let account = open_shop(&db).await;

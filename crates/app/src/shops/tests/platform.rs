@@ -13,7 +13,7 @@ use domain::{
     shops::{
         Access, AdSpend, AdTiming, Authorization, AuthorizeError, Callback, CompleteError, Grant, OrderBatch, Product,
         ProductBatch, Purpose, RefreshError, Refund, Refused, Secret, ShopAuth, ShopError, ShopInfo, ShopOrder,
-        ShopReader, ShopStream, Timing, Tokens, Voided, Window,
+        ShopReader, ShopStream, Stock, Timing, Tokens, Voided, Window,
         hooks::{Hook, HookHeaders, HookRefused, HookVerifier},
     },
 };
@@ -32,8 +32,10 @@ pub struct Placed {
 pub struct Answers {
     pub orders: Vec<Placed>,
     pub products: Vec<Product>,
-    /// SKUs that are no longer sold.
-    pub closed: Vec<String>,
+    /// What comes of the catalogue beside the products.
+    pub catalogue: ProductBatch,
+    /// What ends the catalogue after the products.
+    pub broken_catalogue: Option<ShopError>,
     pub refused: Vec<Refused>,
     /// Permissions that reading orders misses.
     pub missing_scopes: Vec<String>,
@@ -273,11 +275,11 @@ impl ShopReader for FakePlatform {
         let checked = self.check(access);
         let mut answers = self.answers.lock().unwrap();
         answers.catalogue_passes += 1;
-        let (products, closed) = (answers.products.clone(), answers.closed.clone());
+        let products = answers.products.clone();
         let checked = answers.refused_catalogue.clone().map_or(checked, Err);
         let read = products.len() as u64;
-        let batch = checked.map(|()| ProductBatch { read, products, closed, ..ProductBatch::default() });
-        stream::iter([batch]).boxed()
+        let batch = checked.map(|()| ProductBatch { read, products, ..answers.catalogue.clone() });
+        stream::iter([batch].into_iter().chain(answers.broken_catalogue.clone().map(Err))).boxed()
     }
 
     async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError> {
@@ -324,7 +326,7 @@ pub fn product(sku: &str) -> Product {
         category: None,
         price: Some(dec!(9.5)),
         cost: Some(dec!(4)),
-        stock: Some(-3),
+        stock: Stock::Units(-3),
         on_order: None,
     }
 }

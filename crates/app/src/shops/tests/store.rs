@@ -16,8 +16,8 @@ use domain::{
     idempotency::{AnswerStore, IdempotencyError, IdempotencyKey},
     imports::{
         AdSource, AdSpendRow, AdSpendSummary, Changes, DocumentSummary, ExpenseRow, FileDocument, FileSummary,
-        ImportError, ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSource, ShopSummary,
-        StockRow, StockSummary, Target,
+        ImportError, ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopCatalogue, ShopDocument, ShopSource,
+        ShopSummary, StockRow, StockSummary, Target,
     },
     integrations::{BuyerData, Connection, Fact, Integration, IntegrationStore, RevokeReason, Totals},
     page::{Page, PageRequest},
@@ -61,6 +61,8 @@ pub struct Database {
     pub orders: BTreeMap<String, ShopDocument>,
     pub imports: u32,
     pub products: BTreeMap<String, ProductRow>,
+    /// What the passes over the catalogue said of goods without a stock.
+    pub catalogues: Vec<ShopCatalogue>,
     pub ad_spend: BTreeMap<Date, Decimal>,
     pub entries: Vec<InboxEntry>,
     pub done: Vec<InboxId>,
@@ -475,23 +477,36 @@ impl ImportStore for FakeStore {
         Ok(ShopSummary { documents, ..ShopSummary::default() })
     }
 
-    async fn products(&self, _: Target, mut rows: Rows<ProductRow>) -> Result<RowSummary, ImportError> {
+    async fn products(&self, _: Target, _: Rows<ProductRow>) -> Result<RowSummary, ImportError> {
+        unreachable!()
+    }
+
+    async fn shop_products(
+        &self,
+        target: Target,
+        connection: IntegrationId,
+        mut rows: Rows<ProductRow>,
+    ) -> Result<RowSummary, ImportError> {
+        assert_eq!((target.account, connection), (ACCOUNT, SHOP));
         while let Some(batch) = rows.next().await {
             self.database().products.extend(batch?.into_iter().map(|row| (row.sku.clone(), row)));
         }
         Ok(RowSummary::default())
     }
 
-    async fn stock(&self, _: Target, mut rows: Rows<StockRow>) -> Result<StockSummary, ImportError> {
-        while let Some(batch) = rows.next().await {
-            let (batch, mut database) = (batch?, self.database());
-            for StockRow { sku, stock, .. } in batch {
-                if let Some(known) = database.products.get_mut(&sku) {
-                    known.stock = Some(stock);
-                }
-            }
-        }
-        Ok(StockSummary::default())
+    async fn not_stocked(
+        &self,
+        target: Target,
+        connection: IntegrationId,
+        catalogue: ShopCatalogue,
+    ) -> Result<i64, ImportError> {
+        assert_eq!((target.account, connection), (ACCOUNT, SHOP));
+        self.database().catalogues.push(catalogue);
+        Ok(0)
+    }
+
+    async fn stock(&self, _: Target, _: Rows<StockRow>) -> Result<StockSummary, ImportError> {
+        unreachable!()
     }
 
     async fn ad_spend(

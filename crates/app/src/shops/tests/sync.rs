@@ -3,10 +3,10 @@ use std::sync::atomic::Ordering;
 use domain::{
     IntegrationId,
     accounts::Platform,
-    imports::DocumentKind,
+    imports::{DocumentKind, ShopCatalogue},
     integrations::{ErrorCode, Fact, RevokeReason},
     shops::{
-        Purpose, Refused, ShopError, Window,
+        Product, ProductBatch, Purpose, Refused, ShopError, Stock, Window,
         sync::{DueSync, Outcome, Stream, SyncStore},
     },
 };
@@ -228,29 +228,109 @@ async fn a_connection_says_only_what_it_owns_of_a_product() {
 }
 
 #[tokio::test]
-async fn of_what_is_no_longer_sold_nothing_is_left() {
+async fn a_connection_says_what_units_cost_only_where_it_owns_costs() {
+    for (owner_of, known) in [(vec![Fact::Stock], None), (vec![Fact::Cost], Some(dec!(4)))] {
+        let world = World::connected(Platform::Shopify);
+        world.store.database().integration.as_mut().unwrap().owner_of = owner_of;
+        let mut placed = order("1", days_ago(10), dec!(10));
+        placed.refunds = vec![refund(days_ago(8), dec!(10))];
+        placed.order.lines[0].unit_cost = Some(dec!(4));
+        placed.refunds[0].lines[0].unit_cost = Some(dec!(4));
+        world.platform.place_order(placed);
+        world.tick().await;
+        let database = world.store.database();
+        let lines = database.orders["1"].parts.iter().flat_map(|part| &part.lines);
+        assert_eq!(lines.map(|line| line.unit_cost).collect::<Vec<_>>(), [known; 2]);
+    }
+}
+
+#[tokio::test]
+async fn a_pass_to_the_end_of_the_catalogue_says_what_is_not_stocked() {
     let world = World::connected(Platform::Mercadolibre);
-    let stock = |sku: &str| world.store.database().products.get(sku).map(|product| product.stock);
-    world.platform.answers.lock().unwrap().products = vec![product("MUG"), product("CUP")];
-    world.tick().await;
-    assert_eq!((stock("MUG"), stock("CUP")), (Some(Some(-3)), Some(Some(-3))));
     {
         let mut answers = world.platform.answers.lock().unwrap();
-        answers.products = vec![product("CUP")];
-        answers.closed = vec!["MUG".to_owned(), "never listed".to_owned()];
+        answers.products = vec![
+            product("MUG"),
+            Product { stock: Stock::NotStocked, ..product("CUP") },
+            Product { stock: Stock::Unsaid, ..product("JAR") },
+            Product { price: Some(dec!(-1)), ..product("PAN") },
+            product(""),
+        ];
+        let (closed, left_out) = (vec!["BOX".to_owned(), String::new()], vec!["DEAR".to_owned()]);
+        answers.catalogue = ProductBatch { closed, left_out, ..ProductBatch::default() };
     }
-    world.pass(Duration::DAY);
     world.tick().await;
-    assert_eq!((stock("MUG"), stock("CUP")), (Some(Some(0)), Some(Some(-3))));
-    assert_eq!(stock("never listed"), None, "no product is made of it");
+    let database = world.store.database();
+    let texts = |skus: &[&str]| skus.iter().map(|sku| (*sku).to_owned()).collect::<Vec<_>>();
+    let told = ShopCatalogue {
+        closed: texts(&["BOX"]),
+        uncounted: texts(&["CUP"]),
+        others: texts(&["DEAR", "MUG", "JAR", "PAN"]),
+        is_whole: true,
+    };
+    assert_eq!(database.catalogues, [told], "what is refused is there all the same");
+    assert_eq!(database.products.keys().collect::<Vec<_>>(), ["CUP", "JAR", "MUG"]);
+    assert_eq!((database.products["CUP"].stock, database.products["JAR"].stock), (None, None));
+}
+
+#[tokio::test]
+async fn a_pass_that_broke_off_ends_no_stock_and_the_next_begins_anew() {
+    let world = World::connected(Platform::Shopify);
     {
-        let mut database = world.store.database();
-        database.products.get_mut("MUG").unwrap().stock = Some(7);
-        database.integration.as_mut().unwrap().owner_of = vec![Fact::Cost];
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.products = vec![product("MUG")];
+        answers.catalogue.closed = vec!["BOX".to_owned()];
+        answers.broken_catalogue = Some(ShopError::Unavailable("HTTP 503".to_owned()));
+    }
+    world.tick().await;
+    assert!(world.store.database().catalogues.is_empty());
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.products.push(product("CUP"));
+        answers.broken_catalogue = None;
+    }
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    let database = world.store.database();
+    let [whole] = database.catalogues.as_slice() else { panic!("{:?}", database.catalogues) };
+    assert_eq!((whole.others.as_slice(), whole.is_whole), (["MUG".to_owned(), "CUP".to_owned()].as_slice(), true));
+}
+
+#[tokio::test]
+async fn goods_that_may_have_been_missed_are_not_gone() {
+    let world = World::connected(Platform::Shopify);
+    // A shop that shows nothing.
+    world.tick().await;
+    assert!(world.store.database().catalogues.is_empty());
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.products = vec![product("MUG")];
+        answers.catalogue.has_unread = true;
     }
     world.pass(Duration::DAY);
     world.tick().await;
-    assert_eq!(stock("MUG"), Some(Some(7)), "another connection says what is in stock");
+    assert!(world.store.database().catalogues.is_empty());
+    // What is named is known to be closed.
+    world.platform.answers.lock().unwrap().catalogue.closed = vec!["BOX".to_owned()];
+    world.pass(Duration::DAY);
+    world.tick().await;
+    let database = world.store.database();
+    let told: Vec<_> = database.catalogues.iter().map(|pass| (pass.closed.clone(), pass.is_whole)).collect();
+    assert_eq!(told, [(vec!["BOX".to_owned()], false)]);
+}
+
+#[tokio::test]
+async fn a_connection_that_does_not_own_stock_ends_none() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.store.database().integration.as_mut().unwrap().owner_of = vec![Fact::Cost];
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.products = vec![product("MUG")];
+        answers.catalogue.closed = vec!["BOX".to_owned()];
+    }
+    world.tick().await;
+    let database = world.store.database();
+    assert!(database.products.contains_key("MUG") && database.catalogues.is_empty());
 }
 
 #[tokio::test]

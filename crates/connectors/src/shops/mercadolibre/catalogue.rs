@@ -8,7 +8,7 @@ use std::{
 use domain::{
     imports::MAX_NAME_CHARS,
     money::Currency,
-    shops::{Access, Product, ProductBatch, Refused, ShopError, ShopStream},
+    shops::{Access, Product, ProductBatch, Refused, ShopError, ShopStream, Stock},
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use rust_decimal::Decimal;
@@ -48,13 +48,39 @@ struct Listed {
     is_closed: bool,
 }
 
+/// A listing that is there and cannot be taken.
+#[derive(Debug, PartialEq, Eq)]
+struct LeftOut {
+    /// None where it cannot be read what is listed.
+    skus: Vec<String>,
+    reason: String,
+}
+
+impl LeftOut {
+    const fn unread(reason: String) -> Self {
+        Self { skus: Vec::new(), reason }
+    }
+}
+
+/// What was read of all listings.
+#[derive(Default)]
+struct Listings {
+    listed: Vec<Listed>,
+    left_out: Vec<String>,
+    /// Whether there are any of which not even the SKU is known.
+    has_unread: bool,
+    refused: Vec<Refused>,
+}
+
 /// The whole catalogue. It is put together before the first batch, since any listing may have the SKU of an earlier one.
 pub(super) fn products(api: Arc<Api>, access: Access, currency: Currency) -> ShopStream<ProductBatch> {
     let all = async move {
         let ids = ids(&api, &access).await?;
-        let (listed, read, refused) = listings(&api, &access, ids, currency).await?;
+        let read = ids.len() as u64;
+        let Listings { listed, left_out, has_unread, refused } = listings(&api, &access, ids, currency).await?;
         let (closed, listed): (Vec<Listed>, Vec<Listed>) = listed.into_iter().partition(|listed| listed.is_closed);
-        let closed = not_listed(closed, &listed);
+        // What is closed may be listed again by what could not be read.
+        let closed = if has_unread { Vec::new() } else { not_listed(closed, &listed, &left_out) };
         let stocks = stocks(&api, &access, &listed).await?;
         let categories = categories(&api, &access, &listed).await?;
         let products = by_sku(listed, &stocks, &categories);
@@ -62,7 +88,7 @@ pub(super) fn products(api: Arc<Api>, access: Access, currency: Currency) -> Sho
             .chunks(BATCH)
             .map(|products| ProductBatch { products: products.to_vec(), ..ProductBatch::default() })
             .collect();
-        batches.push(ProductBatch { read, closed, refused, ..ProductBatch::default() });
+        batches.push(ProductBatch { read, closed, left_out, has_unread, refused, ..ProductBatch::default() });
         Ok(stream::iter(batches.into_iter().map(Ok)))
     };
     stream::once(all).try_flatten().boxed()
@@ -86,14 +112,8 @@ async fn ids(api: &Api, access: &Access) -> Result<Vec<String>, ShopError> {
     }
 }
 
-/// What is listed, how many listings were read, and which cannot be taken.
-async fn listings(
-    api: &Api,
-    access: &Access,
-    ids: Vec<String>,
-    currency: Currency,
-) -> Result<(Vec<Listed>, u64, Vec<Refused>), ShopError> {
-    let read = ids.len() as u64;
+/// What is listed, and what cannot be taken.
+async fn listings(api: &Api, access: &Access, ids: Vec<String>, currency: Currency) -> Result<Listings, ShopError> {
     let chunks: Vec<Vec<String>> = ids.chunks(MULTIGET).map(<[String]>::to_vec).collect();
     let get = |ids: Vec<String>| async move {
         let joined = ids.join(",");
@@ -103,34 +123,41 @@ async fn listings(
         Ok(got.into_iter().zip(ids).collect::<Vec<_>>())
     };
     let got: Vec<Vec<(Got, String)>> = stream::iter(chunks).map(get).buffered(CONCURRENCY).try_collect().await?;
-    let (mut listed, mut refused) = (Vec::new(), Vec::new());
+    let mut all = Listings::default();
     for (got, external_id) in got.into_iter().flatten() {
         match listing(&got, currency) {
-            Ok(mut own) => listed.append(&mut own),
-            Err(reason) => refused.push(Refused { kind: "product", external_id, reason }),
+            Ok(mut own) => all.listed.append(&mut own),
+            Err(LeftOut { skus, reason }) => {
+                all.has_unread |= skus.is_empty();
+                all.left_out.extend(skus);
+                all.refused.push(Refused { kind: "product", external_id, reason });
+            }
         }
     }
-    Ok((listed, read, refused))
+    Ok(all)
 }
 
 /// A listing, or its variations.
-fn listing(got: &Got, currency: Currency) -> Result<Vec<Listed>, String> {
+fn listing(got: &Got, currency: Currency) -> Result<Vec<Listed>, LeftOut> {
     if got.code == 404 {
         return Ok(Vec::new());
     }
     if got.code != 200 {
-        return Err(format!("the platform answers for it with {}", got.code));
+        return Err(LeftOut::unread(format!("the platform answers for it with {}", got.code)));
     }
-    let item: Item = serde_json::from_str(got.body.get()).map_err(|error| malformed(&error).to_string())?;
+    let item: Item =
+        serde_json::from_str(got.body.get()).map_err(|error| LeftOut::unread(malformed(&error).to_string()))?;
+    let listed: Vec<Listed> = match item.variations.as_slice() {
+        [] => vec![single(&item)],
+        variations => variations.iter().map(|variation| of_variation(&item, variation)).collect(),
+    };
     let foreign = item.currency_id.as_deref().filter(|own| *own != currency.as_str());
     // Nothing of a closed listing but that it is closed is used.
     if let Some(other) = foreign.filter(|_| !is_closed(&item)) {
-        return Err(format!("its currency is {}", clean(other, 8).unwrap_or_default()));
+        let reason = format!("its currency is {}", clean(other, 8).unwrap_or_default());
+        return Err(LeftOut { skus: listed.into_iter().map(|listed| listed.sku).collect(), reason });
     }
-    if item.variations.is_empty() {
-        return Ok(vec![single(&item)]);
-    }
-    Ok(item.variations.iter().map(|variation| of_variation(&item, variation)).collect())
+    Ok(listed)
 }
 
 fn is_closed(item: &Item) -> bool {
@@ -179,8 +206,9 @@ fn units(units: Option<Count>) -> Option<i64> {
 }
 
 /// The SKUs of closed listings that no open one has, each once: goods that are listed again have a listing of each time.
-fn not_listed(closed: Vec<Listed>, listed: &[Listed]) -> Vec<String> {
-    let mut seen: HashSet<String> = listed.iter().map(|listed| listed.sku.to_ascii_lowercase()).collect();
+fn not_listed(closed: Vec<Listed>, listed: &[Listed], left_out: &[String]) -> Vec<String> {
+    let open = listed.iter().map(|listed| &listed.sku).chain(left_out);
+    let mut seen: HashSet<String> = open.map(|sku| sku.to_ascii_lowercase()).collect();
     let skus = closed.into_iter().map(|closed| closed.sku);
     skus.filter(|sku| seen.insert(sku.to_ascii_lowercase())).collect()
 }
@@ -239,7 +267,7 @@ fn by_sku(listed: Vec<Listed>, stocks: &HashMap<String, i64>, categories: &HashM
                     category: listed.category.and_then(|id| categories.get(&id).cloned()),
                     price: listed.price,
                     cost: None,
-                    stock: None,
+                    stock: Stock::Unsaid,
                     on_order: None,
                 });
                 *entry.insert(products.len() - 1)
@@ -248,7 +276,7 @@ fn by_sku(listed: Vec<Listed>, stocks: &HashMap<String, i64>, categories: &HashM
         let known = listed.user_product.as_ref().and_then(|id| stocks.get(id)).copied();
         let is_first = listed.user_product.is_none_or(|id| counted.insert((at, id)));
         if let (true, Some(stock), Some(product)) = (is_first, known.or(listed.available), products.get_mut(at)) {
-            product.stock = Some(product.stock.unwrap_or(0).saturating_add(stock));
+            product.stock = product.stock.with(Stock::Units(stock));
         }
     }
     products

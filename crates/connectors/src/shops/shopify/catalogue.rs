@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use domain::{
     imports::MAX_NAME_CHARS,
     money::Currency,
-    shops::{Access, Product, ProductBatch, Refused, ShopError},
+    shops::{Access, Product, ProductBatch, Refused, ShopError, Stock},
 };
 use rust_decimal::Decimal;
 use serde_json::json;
@@ -118,26 +118,34 @@ impl Catalogue {
         }
         // Unverified: variants that share an inventory item share its SKU and stock; these are counted once, and are no clash.
         let is_first = self.counted.insert(variant.inventory_item.id.clone());
-        let levels = levels.filter(|_| is_first);
-        let product = self.product(variant, shop_currency, levels);
+        let stock = match levels {
+            _ if !is_first => (Stock::Unsaid, None),
+            Some((available, incoming)) => (Stock::Units(available), Some(incoming)),
+            None => (Stock::NotStocked, None),
+        };
+        let product = self.product(variant, shop_currency, stock);
         match self.places.get(&product.sku.to_ascii_lowercase()).and_then(|place| self.products.get_mut(*place)) {
             None => {
                 self.places.insert(product.sku.to_ascii_lowercase(), self.products.len());
                 self.products.push(product);
             }
-            Some(first) => {
-                first.stock = sum(first.stock, product.stock);
+            Some(first) if is_first => {
+                first.stock = first.stock.with(product.stock);
                 first.on_order = sum(first.on_order, product.on_order);
                 let reason = format!("its SKU {} is another variant's too: their stock was added up", first.sku);
-                if is_first {
-                    self.refuse(id, reason);
-                }
+                self.refuse(id, reason);
             }
+            Some(_) => {}
         }
         Ok(())
     }
 
-    fn product(&mut self, variant: VariantWire, shop_currency: &str, levels: Option<(i64, i64)>) -> Product {
+    fn product(
+        &mut self,
+        variant: VariantWire,
+        shop_currency: &str,
+        (stock, on_order): (Stock, Option<i64>),
+    ) -> Product {
         let id = variant.legacy_resource_id.0;
         let cost = variant.inventory_item.unit_cost;
         let currency = self.currency;
@@ -162,8 +170,8 @@ impl Catalogue {
             category: clean(&variant.product.product_type, MAX_NAME_CHARS),
             price: Some(variant.price.0).filter(|_| shop_currency == ours).and_then(known),
             cost: cost.filter(|cost| cost.currency_code == ours).and_then(|cost| known(cost.amount.0)),
-            stock: levels.map(|(available, _)| available),
-            on_order: levels.map(|(_, incoming)| incoming),
+            stock,
+            on_order,
         }
     }
 
@@ -192,5 +200,65 @@ fn sum(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one + other),
         (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variant(number: u64, sku: &str, item: &str) -> VariantWire {
+        let wire = json!({
+            "legacyResourceId": number, "sku": sku, "title": "Default Title", "price": "10.00",
+            "product": {"title": "Mug", "productType": "", "isGiftCard": false},
+            "inventoryItem": {
+                "id": item, "tracked": true, "unitCost": null,
+                "inventoryLevels": {"pageInfo": {"hasNextPage": false, "endCursor": null}, "nodes": []},
+            },
+        });
+        serde_json::from_str(&wire.to_string()).unwrap()
+    }
+
+    /// What the catalogue says of variants with an inventory item and its levels.
+    fn stocks(variants: &[(&str, &str, Option<(i64, i64)>)]) -> Vec<(String, Stock, Option<i64>)> {
+        let mut catalogue = Catalogue::new("EUR".parse().unwrap());
+        for ((sku, item, levels), number) in variants.iter().zip(1..) {
+            catalogue.add(variant(number, sku, item), "EUR", *levels).unwrap();
+        }
+        let products = catalogue.batches().remove(0).products;
+        products.into_iter().map(|product| (product.sku, product.stock, product.on_order)).collect()
+    }
+
+    #[test]
+    fn what_is_not_tracked_is_not_stocked() {
+        let found = stocks(&[
+            ("MUG", "1", None),
+            ("CUP", "2", Some((0, 3))),
+            ("JAR", "3", None),
+            ("jar", "4", Some((5, 1))),
+            ("PAN", "5", None),
+            ("PAN", "6", None),
+        ]);
+        let expected = [
+            ("MUG", Stock::NotStocked, None),
+            ("CUP", Stock::Units(0), Some(3)),
+            ("JAR", Stock::Units(5), Some(1)),
+            ("PAN", Stock::NotStocked, None),
+        ];
+        assert_eq!(found, expected.map(|(sku, stock, on_order)| (sku.to_owned(), stock, on_order)));
+    }
+
+    #[test]
+    fn an_item_that_variants_share_counts_once() {
+        let found = stocks(&[
+            ("MUG", "1", Some((4, 2))),
+            ("MUG", "1", Some((4, 2))),
+            ("CUP", "2", None),
+            ("CUP", "2", None),
+            ("JAR", "1", Some((4, 2))),
+        ]);
+        let expected =
+            [("MUG", Stock::Units(4), Some(2)), ("CUP", Stock::NotStocked, None), ("JAR", Stock::Unsaid, None)];
+        assert_eq!(found, expected.map(|(sku, stock, on_order)| (sku.to_owned(), stock, on_order)));
     }
 }

@@ -1,10 +1,10 @@
 //! Products of Tiendanube as products of ours: one per SKU.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::{BTreeMap, HashSet, btree_map::Entry};
 
 use domain::{
     imports::MAX_NAME_CHARS,
-    shops::{Product, ProductBatch, Refused},
+    shops::{Product, ProductBatch, Refused, Stock},
 };
 use rust_decimal::Decimal;
 
@@ -30,11 +30,16 @@ pub(super) struct Catalogue {
     /// By SKU in small letters.
     products: BTreeMap<String, Product>,
     refused: Vec<Refused>,
+    /// SKUs of variants that cannot be taken.
+    left_out: Vec<String>,
+    /// Whether there may be variants of which not even the SKU is known.
+    has_unread: bool,
 }
 
 impl Catalogue {
     pub fn new(language: String, foreign: Option<String>) -> Self {
-        Self { language, foreign, read: 0, products: BTreeMap::new(), refused: Vec::new() }
+        let (products, refused, left_out) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Self { language, foreign, read: 0, products, refused, left_out, has_unread: false }
     }
 
     pub fn add(&mut self, wire: ProductWire) {
@@ -49,12 +54,23 @@ impl Catalogue {
                     self.add_variant(&external_id, &name, category.as_deref(), variant);
                 }
             }
-            Err(field) => self.refuse(external_id, field.reason()),
+            Err(field) => self.miss(external_id, field.reason()),
         }
     }
 
     /// A record that cannot be read at all.
-    pub fn refuse(&mut self, external_id: String, reason: String) {
+    pub fn miss(&mut self, external_id: String, reason: String) {
+        self.has_unread = true;
+        self.refuse(external_id, reason);
+    }
+
+    /// Notes how many products there are by each of the pages. Where that is not what was read, goods came or went meanwhile,
+    /// or a page was not shown: some may have been missed.
+    pub fn compare(&mut self, totals: &HashSet<u64>) {
+        self.has_unread |= *totals != HashSet::from([self.read]);
+    }
+
+    fn refuse(&mut self, external_id: String, reason: String) {
         self.refused.push(Refused { kind: "product", external_id, reason });
     }
 
@@ -65,12 +81,15 @@ impl Catalogue {
 
     fn add_variant(&mut self, product: &str, name: &str, category: Option<&str>, wire: VariantWire) {
         let Some(id) = wire.id.clone().ok() else {
-            return self.refuse(product.to_owned(), BadField("variants.id").reason());
+            return self.miss(product.to_owned(), BadField("variants.id").reason());
         };
         if let Some(currency) = &self.foreign {
             let reason = format!("its prices are in {}", clean(currency, 3).unwrap_or_default());
-            return self.refuse(id.0, reason);
+            return self.miss(id.0, reason);
         }
+        // Without its SKU it is taken for another product than the one that it is.
+        self.has_unread |= wire.sku == Field::Unreadable;
+        let own = sku(wire.sku.clone(), Some(&id.0));
         match self.variant(&id.0, name, category, wire) {
             Ok(variant) => match self.products.entry(variant.sku.to_ascii_lowercase()) {
                 Entry::Vacant(free) => {
@@ -78,13 +97,16 @@ impl Catalogue {
                 }
                 Entry::Occupied(mut first) => {
                     let first = first.get_mut();
-                    first.stock = sum(first.stock, variant.stock);
+                    first.stock = first.stock.with(variant.stock);
                     let reason =
                         format!("its SKU is also another variant's: both count as one product `{}`", first.sku);
                     self.refuse(id.0, reason);
                 }
             },
-            Err(field) => self.refuse(id.0, field.reason()),
+            Err(field) => {
+                self.left_out.extend(own);
+                self.refuse(id.0, field.reason());
+            }
         }
     }
 
@@ -101,20 +123,22 @@ impl Catalogue {
             price: reduced.or(regular),
             cost: price(wire.cost, "variants.cost")?,
             stock: match wire.stock_management {
-                Field::Is(false) => None,
-                _ => stock(wire.inventory_levels, wire.stock)?,
+                Field::Is(false) => Stock::NotStocked,
+                _ => stock(wire.inventory_levels, wire.stock)?.map_or(Stock::Unsaid, Stock::Units),
             },
             on_order: None,
         })
     }
 
-    /// The catalogue in batches; the first has what was refused.
+    /// The catalogue in batches; the first has what was not taken.
     pub fn batches(self) -> Vec<ProductBatch> {
-        let Self { language: _, foreign: _, read, products, refused } = self;
+        let Self { language: _, foreign: _, read, products, refused, left_out, has_unread } = self;
         let mut products = products.into_values();
         let mut batches = vec![ProductBatch {
             read,
             refused,
+            left_out,
+            has_unread,
             products: products.by_ref().take(BATCH).collect(),
             ..ProductBatch::default()
         }];
@@ -128,21 +152,13 @@ impl Catalogue {
     }
 }
 
-/// What two variants with the same SKU have together, as far as it is known.
-fn sum(one: Option<i64>, other: Option<i64>) -> Option<i64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.saturating_add(other)),
-        (known, None) | (None, known) => known,
-    }
-}
-
 /// `None`: no price is shown, which is not 0.
 fn price(field: Field<Amount>, name: &'static str) -> Result<Option<Decimal>, BadField> {
     let Some(Amount(price)) = field.optional(name)? else { return Ok(None) };
     if is_importable(price) && price >= Decimal::ZERO { Ok(Some(price)) } else { Err(BadField(name)) }
 }
 
-/// The stock of all places, where the platform gives each; `None` when it is not managed.
+/// The stock of all places, where the platform gives each; `None` where it says none.
 fn stock(levels: Field<Vec<LevelWire>>, total: Field<Count>) -> Result<Option<i64>, BadField> {
     let levels = levels.optional("variants.inventory_levels")?.unwrap_or_default();
     let known = levels.into_iter().map(|level| level.stock.optional("variants.inventory_levels.stock"));
@@ -181,7 +197,7 @@ mod tests {
             category: Some("Cozinha".into()),
             price: Some(dec!(19)),
             cost: Some(dec!(7.5)),
-            stock: Some(3),
+            stock: Stock::Units(3),
             on_order: None,
         };
         assert_eq!((batch.read, batch.products, batch.refused), (1, vec![product], vec![]));
@@ -196,8 +212,9 @@ mod tests {
             ],
         }]));
         let [first, second] = batch.products.as_slice() else { panic!("{batch:?}") };
-        assert_eq!((first.sku.as_str(), first.price, first.cost, first.stock), ("tiendanube:11", None, None, None));
-        assert_eq!((second.sku.as_str(), second.price, second.stock), ("tiendanube:12", Some(dec!(5)), None));
+        assert_eq!((first.sku.as_str(), first.price, first.cost), ("tiendanube:11", None, None));
+        assert_eq!((second.sku.as_str(), second.price), ("tiendanube:12", Some(dec!(5))));
+        assert_eq!((first.stock, second.stock), (Stock::Unsaid, Stock::NotStocked));
     }
 
     #[test]
@@ -208,7 +225,7 @@ mod tests {
             {"id": 2, "name": "B", "variants": [
                 {"id": 21, "sku": "X-1", "stock": 2}, {"id": 22, "sku": "x-1", "stock": null}]},
         ]));
-        assert_eq!((batch.products[0].sku.as_str(), batch.products[0].stock), ("x-1", Some(5)));
+        assert_eq!((batch.products[0].sku.as_str(), batch.products[0].stock), ("x-1", Stock::Units(5)));
         assert_eq!(batch.products[0].name.as_deref(), Some("A"));
         let reported: Vec<_> = batch.refused.iter().map(|refused| refused.external_id.as_str()).collect();
         assert_eq!(reported, ["21", "22"]);
@@ -240,5 +257,37 @@ mod tests {
                 ("2", "its `variants` is missing or cannot be read"),
             ]
         );
+    }
+
+    #[test]
+    fn a_variant_that_cannot_be_taken_is_there_where_its_sku_can_be_read() {
+        let batch = catalogue(json!([
+            {"id": 1, "variants": [{"id": 11, "sku": "MUG", "price": "-1"}, {"id": 12, "sku": "CUP", "stock": {}}]},
+            {"id": 2, "variants": [{"id": 21, "price": {}}]},
+        ]));
+        assert_eq!((batch.products, batch.has_unread), (vec![], false));
+        assert_eq!(batch.left_out, ["MUG", "CUP", "tiendanube:21"]);
+    }
+
+    #[test]
+    fn what_may_be_any_product_is_told() {
+        for unread in [json!([{"id": 1, "variants": 5}]), json!([{"id": 1, "variants": [{"sku": "MUG"}]}])] {
+            assert!(catalogue(unread).has_unread);
+        }
+        let batch = catalogue(json!([{"id": 1, "variants": [{"id": 11, "sku": {}}]}]));
+        assert_eq!((batch.products[0].sku.as_str(), batch.has_unread), ("tiendanube:11", true));
+        let mut foreign = Catalogue::new("es".to_owned(), Some("ARS".to_owned()));
+        foreign.add(serde_json::from_str(r#"{"id":1,"variants":[{"id":11,"sku":"MUG"}]}"#).unwrap());
+        assert!(foreign.batches().remove(0).has_unread, "nothing of the shop is read");
+    }
+
+    #[test]
+    fn a_list_that_changed_while_it_was_read_may_have_hidden_products() {
+        for (totals, has_unread) in [(vec![1], false), (vec![2], true), (vec![1, 2], true), (vec![0, 1], true)] {
+            let mut catalogue = Catalogue::new("es".to_owned(), None);
+            catalogue.add(serde_json::from_str(r#"{"id":1,"variants":[{"id":11,"sku":"MUG"}]}"#).unwrap());
+            catalogue.compare(&totals.iter().copied().collect());
+            assert_eq!(catalogue.batches().remove(0).has_unread, has_unread, "{totals:?}");
+        }
     }
 }

@@ -89,6 +89,8 @@ struct Pages {
     max: Option<u64>,
     next: Next,
     seen: HashSet<String>,
+    /// How many records the list has, by each of its pages so far.
+    totals: HashSet<u64>,
 }
 
 enum Next {
@@ -107,6 +109,7 @@ impl Pages {
             Next::End => return Ok(None),
         };
         let page = self.session.page(&[self.path], &self.query, number, self.scope).await?;
+        self.totals.insert(page.total);
         if matches!(self.next, Next::Count) {
             if self.max.is_some_and(|max| page.total > max) {
                 return Err(ShopError::TooMany);
@@ -202,10 +205,11 @@ async fn catalogue(mut pages: Pages, currency: Currency) -> Result<Vec<ProductBa
             match record::<ProductWire>("product", &raw) {
                 Ok(wire) if pages.is_new(&wire.id) => catalogue.add(wire),
                 Ok(_) => {}
-                Err(refused) => catalogue.refuse(refused.external_id, refused.reason),
+                Err(refused) => catalogue.miss(refused.external_id, refused.reason),
             }
         }
     }
+    catalogue.compare(&pages.totals);
     Ok(catalogue.batches())
 }
 
@@ -228,6 +232,7 @@ impl Tiendanube {
             max: None,
             next: Next::Count,
             seen: HashSet::new(),
+            totals: HashSet::new(),
         }
     }
 

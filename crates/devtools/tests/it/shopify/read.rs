@@ -152,12 +152,13 @@ async fn the_catalogue_is_the_truth_once_per_sku() {
             name: product.name,
             price: product.price,
             cost: product.cost,
-            stock: product.stock,
+            stock: product.stock.units(),
             on_order: product.on_order,
         };
         assert!(read.insert(product.sku.to_lowercase(), truth).is_none(), "{} twice", product.sku);
     }
     assert_eq!(read, world.truth().products);
+    assert!(batches.iter().all(|batch| batch.left_out.is_empty() && !batch.has_unread));
     let clashes =
         batches.iter().flat_map(|batch| &batch.refused).filter(|refused| refused.reason.contains("another variant's"));
     assert_eq!(clashes.count(), 6, "one variant in ten has the SKU of the one before");

@@ -1,6 +1,9 @@
 //! The catalogue: products with price, cost, stock and how they are ordered.
 
-use domain::imports::{Changes, ImportError, ProductRow, RowSummary, Rows, Target};
+use domain::{
+    IntegrationId,
+    imports::{Changes, ImportError, ProductRow, RowSummary, Rows, Target},
+};
 use futures_util::StreamExt;
 use time::OffsetDateTime;
 
@@ -8,7 +11,7 @@ use super::{
     Importer,
     copy::CopyBuffer,
     costs, count, levels,
-    session::{MARK_TIMELESS, Scope, Session, Transaction},
+    session::{MARK_TIMELESS, MARK_WAITING, Scope, Session, Transaction},
 };
 
 #[cfg(test)]
@@ -19,12 +22,13 @@ const TABLES: &str = "
         valid_from date, stock bigint, on_order bigint, lead_time_days integer, pack_size integer,
         min_order_qty integer);
     CREATE TEMPORARY TABLE import_catalogue (LIKE import_rows, product_id bigint, is_known boolean);
+    CREATE TEMPORARY TABLE import_moved_products (product_id bigint);
     CREATE TEMPORARY TABLE import_changed_products (product_id bigint, name text, category text, price numeric,
         on_order bigint, lead_time_days integer, pack_size integer, min_order_qty integer);";
 
 session_statement!(
     after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
-    /// The last row of a SKU counts.
+    /// The last row of a SKU counts, but for its costs.
     GATHER(account: BigInt) -> () = "INSERT INTO import_catalogue
     SELECT came.*, products.id, products.id IS NOT NULL
     FROM (SELECT DISTINCT ON (upper(sku COLLATE \"C\")) * FROM import_rows ORDER BY upper(sku COLLATE \"C\"), no DESC) came
@@ -34,14 +38,16 @@ session_statement!(
 
 session_statement!(
     after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
-    /// The cost of what has no cost of its own is estimated from its category's sales of the day: a product that moves changes
-    /// the days on which it was sold.
+    GATHER_MOVED(account: BigInt) -> () = "INSERT INTO import_moved_products
+    SELECT known.id FROM import_catalogue came JOIN products known ON known.account_id = $1 AND known.id = came.product_id
+    WHERE came.category IS NOT NULL AND came.category IS DISTINCT FROM known.category"
+);
+
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
     MARK_MOVED(account: BigInt) -> () = "INSERT INTO import_days
     SELECT DISTINCT sold.day
-    FROM import_catalogue came
-    JOIN products known ON known.account_id = $1 AND known.id = came.product_id
-    JOIN product_days sold ON sold.account_id = $1 AND sold.product_id = known.id
-    WHERE came.category IS NOT NULL AND came.category IS DISTINCT FROM known.category"
+    FROM import_moved_products moved JOIN product_days sold ON sold.account_id = $1 AND sold.product_id = moved.product_id"
 );
 
 session_statement!(
@@ -89,8 +95,11 @@ session_statement!(
 
 session_statement!(
     after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    /// Rows of several days are a history; of a day the last one counts.
     GATHER_COSTS() -> () = "INSERT INTO import_product_costs
-    SELECT product_id, valid_from, unit_cost FROM import_catalogue WHERE unit_cost IS NOT NULL"
+    SELECT DISTINCT ON (known.product_id, came.valid_from) known.product_id, came.valid_from, came.unit_cost
+    FROM import_rows came JOIN import_catalogue known ON upper(known.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+    WHERE came.unit_cost IS NOT NULL ORDER BY known.product_id, came.valid_from, came.no DESC"
 );
 
 session_statement!(
@@ -107,9 +116,11 @@ session_statement!(
     UNION SELECT product_id FROM import_changed_levels)"
 );
 
+/// `teller` is the connection that tells what is in stock, if one does.
 pub(super) async fn import(
     importer: &Importer,
     target: Target,
+    teller: Option<IntegrationId>,
     mut rows: Rows<ProductRow>,
 ) -> Result<RowSummary, ImportError> {
     let mut session = Session::open(importer, &format!("{TABLES}{}{}", costs::TABLES, levels::TABLES)).await?;
@@ -125,7 +136,7 @@ pub(super) async fn import(
     }
     session.send(&mut buffer).await?;
     let (mut summary, days) =
-        session.merge(target, async |transaction, scope| merge(transaction, scope, target.now).await).await?;
+        session.merge(target, async |transaction, scope| merge(transaction, scope, teller, target.now).await).await?;
     summary.days_touched = days;
     Ok(summary)
 }
@@ -153,11 +164,17 @@ fn stage(buffer: &mut CopyBuffer, no: i64, row: &ProductRow) {
 async fn merge(
     transaction: &Transaction<'_>,
     scope: &Scope,
+    teller: Option<IntegrationId>,
     now: OffsetDateTime,
 ) -> Result<RowSummary, tokio_postgres::Error> {
     let account = scope.account;
     let all = transaction.execute(GATHER, &[&account]).await?;
-    transaction.execute(MARK_MOVED, &[&account]).await?;
+    // The cost of what has no cost of its own is estimated from its category's sales of the day: a product that moves changes
+    // the days on which it was sold.
+    if transaction.execute(GATHER_MOVED, &[&account]).await? > 0 {
+        transaction.execute(MARK_WAITING, &[&account]).await?;
+        transaction.execute(MARK_MOVED, &[&account]).await?;
+    }
     if transaction.execute(GATHER_CHANGED, &[&account]).await? > 0 {
         transaction.execute(UPDATE, &[&account]).await?;
         transaction.execute(MARK_TIMELESS, &[]).await?;
@@ -167,7 +184,7 @@ async fn merge(
     transaction.execute(GATHER_COSTS, &[]).await?;
     costs::apply(transaction, scope).await?;
     transaction.execute(GATHER_LEVELS, &[&now, &scope.timezone]).await?;
-    levels::apply(transaction, scope).await?;
+    levels::apply(transaction, scope, teller).await?;
     let changed: i64 = transaction.query_one(COUNT_CHANGED, &[]).await?.try_get("changed")?;
     let (all, new) = (count(all), count(new));
     Ok(RowSummary { rows: Changes { new, changed, unchanged: all - new - changed }, days_touched: 0 })

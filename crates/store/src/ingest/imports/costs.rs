@@ -1,6 +1,6 @@
 //! Unit costs: the history, the last one known, and the days that they change.
 
-use super::session::{MARK_TIMELESS, Scope, Transaction};
+use super::session::{MARK_TIMELESS, MARK_WAITING, Scope, Transaction};
 
 #[cfg(test)]
 use super::session::DAYS_TABLE;
@@ -49,8 +49,8 @@ session_statement!(
 );
 
 /// Writes the gathered costs that differ from what is there. A cost changes the days on which its product was sold
-/// from then on, and all of them when it is the earliest that is known; sales that have not been summed up yet are marked
-/// by their own import.
+/// from then on, and all of them when it is the earliest that is known; of sales that have not been summed up yet all days
+/// are marked.
 pub(super) async fn apply(transaction: &Transaction<'_>, scope: &Scope) -> Result<(), tokio_postgres::Error> {
     let account = scope.account;
     let changed = transaction.execute(GATHER_CHANGED, &[&account]).await?;
@@ -61,6 +61,7 @@ pub(super) async fn apply(transaction: &Transaction<'_>, scope: &Scope) -> Resul
     // What a product earns is known for what has not been sold yet as well.
     transaction.execute(MARK_TIMELESS, &[]).await?;
     transaction.execute(UPDATE_PRODUCTS, &[&account]).await?;
+    transaction.execute(MARK_WAITING, &[&account]).await?;
     transaction.execute(MARK_DAYS, &[&account]).await?;
     Ok(())
 }

@@ -83,10 +83,11 @@ pub(super) async fn import(
     Ok(summary)
 }
 
-/// Forgets the staged parts of orders that were refused. Gives how many lines each had.
+/// Forgets the staged parts of orders that were refused, and what they say of products. Gives how many lines each had.
 async fn drop_refused(transaction: &Transaction<'_>) -> Result<Vec<(String, i64)>, tokio_postgres::Error> {
     let refused = transaction.query(COUNT_REFUSED, &[]).await?;
     transaction.execute(DROP_REFUSED, &[]).await?;
+    staging::forget_dropped(transaction).await?;
     refused.iter().map(|row| Ok((row.try_get("order_id")?, row.try_get("lines")?))).collect()
 }
 

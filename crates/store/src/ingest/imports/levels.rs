@@ -1,6 +1,8 @@
 //! Stock levels: the history, and the newest one as the product's current stock.
 
-use super::session::{Scope, Transaction};
+use domain::IntegrationId;
+
+use super::session::{MARK_TIMELESS, Scope, Transaction};
 
 #[cfg(test)]
 use super::session::DAYS_TABLE;
@@ -27,13 +29,14 @@ session_statement!(
 
 session_statement!(
     after [TABLES, DAYS_TABLE] =>
-    /// The newest level is the product's.
-    UPDATE_PRODUCTS(account: BigInt) -> () = "UPDATE products SET current_stock = newest.stock
-    FROM (SELECT DISTINCT ON (product_id) product_id, stock FROM stock_levels
-        WHERE account_id = $1 AND product_id IN (SELECT product_id FROM import_levels)
-        ORDER BY product_id, day DESC) newest
+    /// The newest level is the product's. Levels before it say nothing of what is there now: goods that are not stocked any more
+    /// do not come back with them.
+    UPDATE_PRODUCTS(account: BigInt, teller: BigInt) -> () = "UPDATE products SET current_stock = newest.stock, stock_from = $2
+    FROM (SELECT DISTINCT ON (product_id) product_id, day, stock FROM import_levels ORDER BY product_id, day DESC) newest
     WHERE products.account_id = $1 AND products.id = newest.product_id
-        AND products.current_stock IS DISTINCT FROM newest.stock"
+        AND (products.current_stock, products.stock_from) IS DISTINCT FROM (newest.stock, $2::bigint)
+        AND NOT EXISTS (SELECT FROM stock_levels later WHERE later.account_id = $1
+            AND later.product_id = products.id AND later.day > newest.day)"
 );
 
 session_statement!(
@@ -41,12 +44,20 @@ session_statement!(
     MARK_DAYS() -> () = "INSERT INTO import_days SELECT DISTINCT day FROM import_changed_levels"
 );
 
-/// Writes the gathered levels that differ from what is there; `import_changed_levels` then tells which they were.
-pub(super) async fn apply(transaction: &Transaction<'_>, scope: &Scope) -> Result<(), tokio_postgres::Error> {
-    let account = scope.account;
+/// Writes the gathered levels that differ from what is there; `import_changed_levels` then tells which they were. `teller` is
+/// the connection that tells them, if one does.
+pub(super) async fn apply(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    teller: Option<IntegrationId>,
+) -> Result<(), tokio_postgres::Error> {
+    let (account, teller) = (scope.account, teller.map(|connection| connection.0));
     transaction.execute(GATHER_CHANGED, &[&account]).await?;
     transaction.execute(WRITE, &[&account]).await?;
-    transaction.execute(UPDATE_PRODUCTS, &[&account]).await?;
+    // Goods that come back on the day on which they went, with the level of that day, change no day.
+    if transaction.execute(UPDATE_PRODUCTS, &[&account, &teller]).await? > 0 {
+        transaction.execute(MARK_TIMELESS, &[]).await?;
+    }
     transaction.execute(MARK_DAYS, &[]).await?;
     Ok(())
 }

@@ -194,11 +194,12 @@ session_statement!(
 
 session_statement!(
     after [staging::TABLES, TABLES, costs::TABLES] =>
+    /// Of equally new names and categories the greatest counts.
     pub(super) GATHER_PRODUCTS() -> () = "INSERT INTO import_products
     SELECT (array_agg(sku ORDER BY first_at, sku COLLATE \"C\"))[1], to_timestamp(min(first_at)),
-        to_timestamp(greatest(max(name_at), max(price_at), max(first_at))),
-        (array_agg(name ORDER BY name_at DESC, name DESC) FILTER (WHERE name <> ''))[1],
-        (array_agg(category ORDER BY category_at DESC, category DESC) FILTER (WHERE category <> ''))[1],
+        to_timestamp(greatest(max(last_at) FILTER (WHERE name <> ''), max(price_at), min(first_at))),
+        (array_agg(name ORDER BY last_at DESC, name COLLATE \"C\" DESC) FILTER (WHERE name <> ''))[1],
+        (array_agg(category ORDER BY last_at DESC, category COLLATE \"C\" DESC) FILTER (WHERE category <> ''))[1],
         (array_agg(price ORDER BY price_at DESC, price DESC) FILTER (WHERE price >= 0))[1]
     FROM import_items WHERE is_product GROUP BY upper(sku COLLATE \"C\")"
 );
@@ -247,8 +248,9 @@ session_statement!(
     /// A cost holds from the day of its line; the newest line of a day counts.
     pub(super) GATHER_COSTS(timezone: Text) -> () = "INSERT INTO import_product_costs
     SELECT DISTINCT ON (product_id, day) product_id, day, unit_cost
-    FROM (SELECT product_id, (to_timestamp(at) AT TIME ZONE $1)::date AS day, at, unit_cost
-        FROM import_costs JOIN import_matched ON no = item WHERE product_id IS NOT NULL) cost
+    FROM (SELECT item.product_id, (to_timestamp(part.at) AT TIME ZONE $1)::date AS day, part.at, said.unit_cost
+        FROM import_costs said JOIN import_parts part ON part.no = said.part
+        JOIN import_matched item ON item.no = said.item WHERE item.product_id IS NOT NULL) cost
     ORDER BY product_id, day, at DESC, unit_cost DESC"
 );
 

@@ -8,6 +8,7 @@ mod documents;
 mod expenses;
 mod levels;
 mod merge;
+mod not_stocked;
 mod pace;
 mod rates;
 mod refunds;
@@ -23,11 +24,12 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId,
+    AccountId, IntegrationId,
     accounts::Platform,
     imports::{
         AdSource, AdSpendRow, AdSpendSummary, ExpenseRow, FileDocument, FileSummary, ImportError, ImportStore,
-        ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSource, ShopSummary, StockRow, StockSummary, Target,
+        ProductRow, RateRow, RowSummary, Rows, ShopCatalogue, ShopDocument, ShopSource, ShopSummary, StockRow,
+        StockSummary, Target,
     },
 };
 
@@ -100,7 +102,25 @@ impl ImportStore for Importer {
     }
 
     async fn products(&self, target: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError> {
-        catalogue::import(self, target, rows).await
+        catalogue::import(self, target, None, rows).await
+    }
+
+    async fn shop_products(
+        &self,
+        target: Target,
+        connection: IntegrationId,
+        rows: Rows<ProductRow>,
+    ) -> Result<RowSummary, ImportError> {
+        catalogue::import(self, target, Some(connection), rows).await
+    }
+
+    async fn not_stocked(
+        &self,
+        target: Target,
+        connection: IntegrationId,
+        catalogue: ShopCatalogue,
+    ) -> Result<i64, ImportError> {
+        not_stocked::import(self, target, connection, catalogue).await
     }
 
     async fn stock(&self, target: Target, rows: Rows<StockRow>) -> Result<StockSummary, ImportError> {

@@ -35,6 +35,14 @@ session_statement!(
     pub(super) MARK_TIMELESS() -> () = "INSERT INTO import_days VALUES (NULL)"
 );
 
+session_statement!(
+    after [DAYS_TABLE] =>
+    /// Days that wait to be summed up, those that a roll-up is at included: it may not see what this import changes, and which
+    /// products it finds on them cannot be seen before it ends. To be run before the days of products are looked up, so that none
+    /// is missed when it ends in between. Where it is not over by then, marking the days waits for it.
+    pub(super) MARK_WAITING(account: BigInt) -> () = "INSERT INTO import_days SELECT day FROM touched_days WHERE account_id = $1"
+);
+
 pub(super) struct Session {
     client: Client,
     pace: Pace,

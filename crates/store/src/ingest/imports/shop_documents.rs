@@ -8,11 +8,11 @@ use super::{
     copy::CopyBuffer,
     count, documents, refunds,
     session::{Scope, Session, Transaction},
-    staging::Staging,
+    staging::{self, Staging},
 };
 
 #[cfg(test)]
-use super::{costs, merge, session::DAYS_TABLE, staging};
+use super::{costs, merge, session::DAYS_TABLE};
 
 /// Orders are numbered as they come. What is gone of them: its identifier here, and its day.
 const TABLES: &str = "
@@ -158,7 +158,9 @@ async fn merge_all(
     ShopSource { platform, integration }: ShopSource,
 ) -> Result<ShopSummary, tokio_postgres::Error> {
     transaction.batch_execute("ANALYZE import_shop_orders; ANALYZE import_shop_parts").await?;
-    transaction.execute(DROP_OLDER_PARTS, &[]).await?;
+    if transaction.execute(DROP_OLDER_PARTS, &[]).await? > 0 {
+        staging::forget_dropped(transaction).await?;
+    }
     transaction.execute(DROP_OLDER_ORDERS, &[]).await?;
     let documents = documents::merge_all(transaction, scope, platform).await?;
     let (account, source) = (scope.account, platform.as_str());

@@ -9,20 +9,50 @@ use domain::{
 use ring::digest::{Context, Digest, SHA256};
 use rust_decimal::Decimal;
 
-use super::{copy::CopyBuffer, session::Session};
+use super::{
+    copy::CopyBuffer,
+    session::{Session, Transaction},
+};
 
-/// `import_items` has a row for each SKU and not for each line, or a few when there are more than [`MAX_ITEMS`].
+/// `import_items` has a row for each SKU and what lines call it, and not for each line, or a few when there are more than
+/// [`MAX_ITEMS`].
 pub(super) const TABLES: &str = "
     CREATE TEMPORARY TABLE import_parts (no bigint, kind text, external_id text, at bigint, customer text, email text,
         name text, city text, country text, fees numeric, shipping numeric, lines bigint, amount numeric,
         units bigint, hash_a bigint, hash_b bigint);
     CREATE TEMPORARY TABLE import_lines (part bigint, line_no integer, item bigint, quantity bigint,
         unit_price numeric);
-    CREATE TEMPORARY TABLE import_items (no bigint, sku text, is_product boolean, first_at bigint,
-        name text, name_at bigint, category text, category_at bigint, price numeric, price_at bigint);
-    CREATE TEMPORARY TABLE import_costs (item bigint, at bigint, unit_cost numeric);";
+    CREATE TEMPORARY TABLE import_items (no bigint, sku text, is_product boolean, name text, category text,
+        first_at bigint, last_at bigint, price numeric, price_at bigint);
+    CREATE TEMPORARY TABLE import_costs (part bigint, item bigint, unit_cost numeric);";
 
-/// SKUs that are kept in memory at a time.
+session_statement!(
+    after [TABLES] =>
+    FORGET_ITEMS() -> () = "DELETE FROM import_items WHERE NOT EXISTS (
+        SELECT FROM import_lines line JOIN import_parts part ON part.no = line.part WHERE line.item = import_items.no)"
+);
+
+session_statement!(
+    after [TABLES] =>
+    /// Only orders say what a unit is sold at.
+    RESTATE_ITEMS() -> () = "UPDATE import_items SET first_at = said.first_at, last_at = said.last_at, price = said.price,
+        price_at = said.price_at
+    FROM (SELECT line.item, min(part.at) AS first_at, max(part.at) AS last_at,
+            (array_agg(line.unit_price ORDER BY part.at DESC, line.unit_price DESC)
+                FILTER (WHERE part.kind = 'order'))[1] AS price,
+            max(part.at) FILTER (WHERE part.kind = 'order') AS price_at
+        FROM import_lines line JOIN import_parts part ON part.no = line.part GROUP BY line.item) said
+    WHERE import_items.no = said.item"
+);
+
+/// Forgets what lines of parts that were dropped said of their SKUs.
+pub(super) async fn forget_dropped(transaction: &Transaction<'_>) -> Result<(), tokio_postgres::Error> {
+    transaction.execute(FORGET_ITEMS, &[]).await?;
+    transaction.execute(RESTATE_ITEMS, &[]).await?;
+    Ok(())
+}
+
+/// Items that are kept in memory at a time.
 const MAX_ITEMS: usize = 50_000;
 
 /// Line hashes are cut to this many bits, so that sums of a thousand million of them cannot overflow in a part, and
@@ -39,17 +69,49 @@ pub(super) struct Staging {
     known: HashMap<String, Item>,
 }
 
-/// What the lines so far say of a SKU. Of equally new statements the greatest counts, so that the order of lines does
-/// not matter.
+/// What the lines so far say of a SKU by one name and category, so that what dropped lines alone call it can be told apart.
 struct Item {
     no: i64,
     sku: String,
     is_product: bool,
+    name: Option<String>,
+    category: Option<String>,
     first_at: i64,
-    name: Option<(i64, String)>,
-    category: Option<(i64, String)>,
+    last_at: i64,
+    /// Of equally new ones the greatest counts, so that the order of lines does not matter.
     price: Option<(i64, Decimal)>,
+    /// The part that said it, and the cost.
     last_cost: Option<(i64, Decimal)>,
+}
+
+impl Item {
+    /// What is no product is not described.
+    fn new(no: i64, line: &Line, at: i64) -> Self {
+        let said = |text: &Option<String>| text.clone().filter(|_| line.is_product);
+        Self {
+            no,
+            sku: line.sku.clone(),
+            is_product: line.is_product,
+            name: said(&line.name),
+            category: said(&line.category),
+            first_at: at,
+            last_at: at,
+            price: None,
+            last_cost: None,
+        }
+    }
+
+    /// What is the same for all lines of an item. No text has the character U+0000.
+    fn key(line: &Line) -> String {
+        let mut key = line.sku.to_ascii_uppercase();
+        if line.is_product {
+            for text in [&line.name, &line.category] {
+                key.push('\0');
+                key.push_str(text.as_deref().unwrap_or_default());
+            }
+        }
+        key
+    }
 }
 
 impl Staging {
@@ -108,34 +170,24 @@ impl Staging {
 
     /// The number of the line's SKU, once what the line says of it is noted.
     fn item(&mut self, kind: DocumentKind, line: &Line, at: i64) -> i64 {
-        let mut key = line.sku.to_ascii_uppercase();
-        key.push(if line.is_product { 'p' } else { 'n' });
-        let item = self.known.entry(key).or_insert_with(|| {
+        let item = self.known.entry(Item::key(line)).or_insert_with(|| {
             self.item_no += 1;
-            Item {
-                no: self.item_no,
-                sku: line.sku.clone(),
-                is_product: line.is_product,
-                first_at: at,
-                name: None,
-                category: None,
-                price: None,
-                last_cost: None,
-            }
+            Item::new(self.item_no, line, at)
         });
         if (at, &line.sku) < (item.first_at, &item.sku) {
             item.first_at = at;
             item.sku.clone_from(&line.sku);
         }
-        if line.is_product {
-            newer_text(&mut item.name, at, line.name.as_deref());
-            newer_text(&mut item.category, at, line.category.as_deref());
-            if kind == DocumentKind::Order && item.price.is_none_or(|known| known < (at, line.unit_price)) {
+        item.last_at = item.last_at.max(at);
+        // A refund tells what was paid and what it cost then, not what holds on its day.
+        if line.is_product && kind == DocumentKind::Order {
+            if item.price.is_none_or(|known| known < (at, line.unit_price)) {
                 item.price = Some((at, line.unit_price));
             }
-            if let Some(cost) = line.unit_cost.map(|cost| (at, cost)).filter(|cost| item.last_cost != Some(*cost)) {
-                item.last_cost = Some(cost);
-                self.costs.row().plain(item.no).plain(at).plain(cost.1).end();
+            let cost = line.unit_cost.map(|cost| (self.part_no, cost)).filter(|cost| item.last_cost != Some(*cost));
+            if let Some((part, cost)) = cost {
+                item.last_cost = Some((part, cost));
+                self.costs.row().plain(part).plain(item.no).plain(cost).end();
             }
         }
         item.no
@@ -162,28 +214,20 @@ impl Staging {
 
     fn write_items(&mut self) {
         for item in std::mem::take(&mut self.known).into_values() {
-            let Item { no, sku, is_product, first_at, name, category, price, last_cost: _ } = item;
+            let Item { no, sku, is_product, name, category, first_at, last_at, price, last_cost: _ } = item;
             self.items
                 .row()
                 .plain(no)
                 .text(&sku)
                 .plain(is_product)
+                .text_or_null(name.as_deref())
+                .text_or_null(category.as_deref())
                 .plain(first_at)
-                .text_or_null(name.as_ref().map(|(_, name)| name.as_str()))
-                .plain_or_null(name.as_ref().map(|(at, _)| at))
-                .text_or_null(category.as_ref().map(|(_, category)| category.as_str()))
-                .plain_or_null(category.as_ref().map(|(at, _)| at))
+                .plain(last_at)
                 .plain_or_null(price.map(|(_, price)| price))
                 .plain_or_null(price.map(|(at, _)| at))
                 .end();
         }
-    }
-}
-
-fn newer_text(known: &mut Option<(i64, String)>, at: i64, text: Option<&str>) {
-    let Some(text) = text else { return };
-    if known.as_ref().is_none_or(|(known_at, known)| (*known_at, known.as_str()) < (at, text)) {
-        *known = Some((at, text.to_owned()));
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) async fn import(
 async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<StockSummary, tokio_postgres::Error> {
     let account = scope.account;
     let levels = transaction.execute(GATHER, &[&account]).await?;
-    levels::apply(transaction, scope).await?;
+    levels::apply(transaction, scope, None).await?;
     let row = transaction.query_one(TOTALS, &[]).await?;
     let (new, changed): (i64, i64) = (row.try_get("new")?, row.try_get("changed")?);
     let (unknown, unknown_count) = unknown(transaction, scope).await?;

@@ -3,15 +3,16 @@
 use domain::{
     ads::{AdListError, AdPlatform, AdRow, AdStore, Coverage, Format, Group, Level, Overview, Query, Status, Sums},
     imports::{AdAccount, AdDetail, AdNames, AdSource, AdSpendRow, Changes, ImportStore, RateRow},
+    jobs::{Again, JobName, JobStore, WriteOutcome},
     page::PageRequest,
-    profit::{DayRange, ProfitStore},
+    profit::{Basis, Components, DayRange, ProfitStore, ProfitWriter},
 };
 use futures_util::TryStreamExt;
 use rust_decimal::{Decimal, dec};
 use store::Store;
 use time::{Date, macros::date};
 
-use super::fixture::{Shop, rows};
+use super::fixture::{NOW, Shop, rows};
 
 const DAY: Date = date!(2026 - 04 - 01);
 const QUERY: Query = Query {
@@ -43,6 +44,12 @@ fn row(campaign: &str, ad: &str, spend: Decimal) -> AdSpendRow {
         line: 2,
         record: b"as it came".to_vec(),
     }
+}
+
+/// One of campaign `a` whose 10 of spend are in another currency than the account's.
+fn foreign(ad: &str, currency: &str) -> AdSpendRow {
+    let row = row("a", ad, dec!(10));
+    AdSpendRow { detail: AdDetail { currency: Some(currency.parse().unwrap()), ..row.detail }, ..row }
 }
 
 async fn import(shop: &Shop, spent: Vec<AdSpendRow>) -> Changes {
@@ -114,7 +121,8 @@ async fn every_level_has_the_sums_of_its_ads_and_the_totals_are_the_same() {
     );
     assert_eq!((ads[0].external_id.as_deref(), ads[1].external_id.as_deref()), (Some("x"), None));
     let sets = list(&store, &shop, Query { level: Level::AdSet, ..QUERY }).await;
-    assert_eq!((sets[0].parent_id, ads[0].parent_id), (Some(campaigns[0].id), Some(sets[0].id)));
+    let of = |row: &AdRow| Some(domain::AdEntityId(row.id.0));
+    assert_eq!((sets[0].parent_id, ads[0].parent_id), (of(&campaigns[0]), of(&sets[0])));
     let accounts = list(&store, &shop, Query { level: Level::Account, ..QUERY }).await;
     assert_eq!(names(&accounts), [("meta_ads", Some(dec!(13.5))), ("TikTok", Some(dec!(7)))]);
     for level in Level::ALL {
@@ -183,7 +191,7 @@ async fn filters_and_pages() {
     assert_eq!(names(&of(Query { platform: Some(AdPlatform::Google), ..QUERY }).await), [("g", Some(dec!(4)))]);
     let paused = of(Query { status: Some(Status::Paused), ..QUERY }).await;
     assert_eq!((names(&paused), paused[0].status), (vec![("a", Some(dec!(2)))], Status::Paused));
-    let own = Query { campaign: Some(domain::AdEntityId(campaigns[0].id)), level: Level::Ad, ..QUERY };
+    let own = Query { campaign: Some(domain::AdEntityId(campaigns[0].id.0)), level: Level::Ad, ..QUERY };
     assert_eq!(names(&of(own).await), [("x", Some(dec!(5))), ("y", Some(dec!(2)))]);
 
     let by_day = Query { group: Group::Day, level: Level::Ad, ..QUERY };
@@ -205,12 +213,10 @@ async fn filters_and_pages() {
     let days: Vec<_> = of(by_day).await.iter().map(|row| row.date.unwrap()).collect();
     assert_eq!(days, [date!(2026 - 04 - 02), DAY, DAY, DAY]);
 
-    let ad = of(Query { level: Level::Ad, ..QUERY }).await[0].id;
+    let ad = of(Query { level: Level::Ad, ..QUERY }).await[0].id.0;
     let page =
         async |account, query, cursor| AdStore::page(&store, account, query, PageRequest { limit: 1, cursor }).await;
-    let theirs = page(shop.other, Query { campaign: Some(domain::AdEntityId(campaigns[0].id)), ..QUERY }, None)
-        .await
-        .unwrap_err();
+    let theirs = page(shop.other, Query { campaign: own.campaign, ..QUERY }, None).await.unwrap_err();
     assert!(matches!(theirs, AdListError::NoSuchCampaign), "{theirs}");
     for (query, cursor) in [(QUERY, i64::MAX), (QUERY, ad), (by_day, 7), (by_day, i64::MAX)] {
         let behind = page(shop.account, query, Some(cursor)).await.unwrap();
@@ -222,10 +228,7 @@ async fn filters_and_pages() {
 async fn money_without_a_rate_is_unknown_until_there_is_one() {
     let shop = Shop::open().await;
     let store = shop.database.store().unwrap();
-    let euro = |ad: &str| {
-        let detail = AdDetail { currency: Some("EUR".parse().unwrap()), ..row("a", ad, dec!(10)).detail };
-        AdSpendRow { detail, ..row("a", ad, dec!(10)) }
-    };
+    let euro = |ad: &str| foreign(ad, "EUR");
     import(&shop, vec![euro("x"), row("b", "x", dec!(3))]).await;
     let campaigns = list(&store, &shop, QUERY).await;
     assert_eq!(names(&campaigns), [("b", Some(dec!(3))), ("a", None)], "unknown comes last");
@@ -263,6 +266,29 @@ async fn money_without_a_rate_is_unknown_until_there_is_one() {
     // What comes in later is converted at once.
     import(&shop, vec![euro("x"), euro("y")]).await;
     assert_eq!(shop.texts(SPEND).await[0], "2026-04-01 meta_ads a 120");
+}
+
+#[tokio::test]
+async fn a_day_of_profit_lacks_what_had_no_rate_until_it_is_computed_again() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let compute = async || {
+        let claim = store.claim(shop.account, JobName::ProfitSnapshots, DAY, 60, Again::All).await.unwrap().unwrap();
+        store.replace(&claim, vec![(DAY, Components::default(), Basis::default())], NOW).await.unwrap()
+    };
+    let lacks_rates = async || {
+        let days = ProfitStore::range(&store, shop.account, QUERY.range).await.unwrap();
+        days.found[0].lacks_rates
+    };
+    import(&shop, vec![foreign("x", "EUR"), foreign("y", "EUR")]).await;
+    assert_eq!((compute().await, lacks_rates().await), (WriteOutcome::Rows(1), true));
+    let rate = RateRow { day: DAY, currency: "EUR".parse().unwrap(), rate: dec!(5) };
+    shop.importer.rates(shop.target(), rows(vec![rate])).await.unwrap();
+    assert!(lacks_rates().await, "the euros are in no snapshot yet");
+    assert_eq!((compute().await, lacks_rates().await), (WriteOutcome::Rows(1), false));
+    assert_eq!(compute().await, WriteOutcome::Rows(0), "nothing differs");
+    import(&shop, vec![foreign("x", "EUR"), foreign("z", "USD")]).await;
+    assert!(lacks_rates().await, "the dollars are in it neither");
 }
 
 #[tokio::test]

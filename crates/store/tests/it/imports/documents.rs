@@ -190,6 +190,9 @@ async fn lines_that_are_no_product_make_none() {
     assert_eq!(shop_.texts("SELECT sku FROM order_lines WHERE account_id = $1 AND product_id IS NULL").await, ["POST"]);
 }
 
+const COSTS: &str =
+    "SELECT concat_ws(' ', valid_from, unit_cost::float8) FROM product_costs WHERE account_id = $1 ORDER BY 1";
+
 #[tokio::test]
 async fn fees_shipping_and_unit_costs_are_kept() {
     let shop_ = Shop::open().await;
@@ -203,12 +206,24 @@ async fn fees_shipping_and_unit_costs_are_kept() {
         }
     };
     shop_.import(vec![cost(3, "4.5"), cost(1, "4")]).await;
-    assert_eq!(
-        shop_.texts("SELECT concat_ws(' ', valid_from, unit_cost::float8) FROM product_costs WHERE account_id = $1 ORDER BY 1").await,
-        ["2026-03-01 4", "2026-03-03 4.5"]
-    );
+    assert_eq!(shop_.texts(COSTS).await, ["2026-03-01 4", "2026-03-03 4.5"]);
     assert_eq!(shop_.one::<f64>("SELECT unit_cost::float8 FROM products WHERE account_id = $1").await, 4.5);
     assert_eq!(shop_.one::<f64>("SELECT sum(fees + shipping)::float8 FROM orders WHERE account_id = $1").await, 7.0);
+}
+
+#[tokio::test]
+async fn a_refund_does_not_say_what_a_unit_costs_on_its_day() {
+    let shop_ = Shop::open().await;
+    let costly = |cost: &str| vec![Line { unit_cost: Some(decimal(cost)), ..line("A", 1, "30") }];
+    shop_
+        .import(vec![
+            order("1", datetime!(2026-01-05 12:00 UTC), "", costly("10")),
+            order("2", datetime!(2026-03-01 12:00 UTC), "", costly("15")),
+            refund("1/2026-04-10", datetime!(2026-04-10 12:00 UTC), "", costly("10")),
+        ])
+        .await;
+    assert_eq!(shop_.texts(COSTS).await, ["2026-01-05 10", "2026-03-01 15"]);
+    assert_eq!(shop_.one::<f64>("SELECT unit_cost::float8 FROM products WHERE account_id = $1").await, 15.0);
 }
 
 #[tokio::test]
@@ -282,6 +297,35 @@ async fn nothing_is_taken_of_an_order_of_which_a_line_was_refused() {
     assert_eq!(refused, [("1".to_owned(), 1), ("2".to_owned(), 3)]);
     let orders = "SELECT external_id || ' ' || units FROM orders WHERE account_id = $1";
     assert_eq!((shop_.texts(orders).await, shop_.image().await), (vec!["1 3".to_owned()], before));
+}
+
+/// Neither does it make or describe products: not even those that other orders name as well.
+#[tokio::test]
+async fn an_order_of_which_a_line_was_refused_says_nothing_of_products() {
+    let shop_ = Shop::open().await;
+    let said = |sku: &str, name: &str, price: &str, cost: &str| Line {
+        name: Some(name.to_owned()),
+        unit_cost: Some(decimal(cost)),
+        ..line(sku, 1, price)
+    };
+    let at = |day| datetime!(2026-03-01 12:00 UTC).replace_day(day).unwrap();
+    let sold = |id: &str, day, lines| FileDocument::from(order(id, at(day), "", lines));
+    let parts = vec![
+        sold("1", 2, vec![said("MUG", "Mug", "10", "4")]),
+        // The same again, and taken.
+        sold("2", 2, vec![said("MUG", "Mug", "10", "4")]),
+        sold("3", 1, vec![said("mug", "Small mug", "9", "3")]),
+        sold("4", 9, vec![said("MUG", "Mug of gold", "1000", "400"), said("CUP", "Cup", "5", "2")]),
+        FileDocument::Refused("4".to_owned()),
+        FileDocument::Refused("1".to_owned()),
+        FileDocument::Refused("3".to_owned()),
+    ];
+    let FileSummary { documents, refused } = shop_.try_import(rows(parts)).await.unwrap();
+    assert_eq!((documents.orders.new, documents.new_products, refused.len()), (1, 1, 3));
+    let products = "SELECT concat_ws('|', sku, name, price::float8, unit_cost::float8, created_at::date) FROM products
+        WHERE account_id = $1";
+    assert_eq!(shop_.texts(products).await, ["MUG|Mug|10|4|2026-03-02"]);
+    assert_eq!(shop_.texts(COSTS).await, ["2026-03-02 4"]);
 }
 
 #[tokio::test]

@@ -3,5 +3,6 @@
 mod ads;
 mod documents;
 mod fixture;
+mod not_stocked;
 mod rows;
 mod shop_documents;

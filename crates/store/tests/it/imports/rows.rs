@@ -9,6 +9,7 @@ use time::{
 };
 
 use super::fixture::{Shop, decimal, line, order, rows};
+use crate::database::until_waiting;
 
 fn product(sku: &str) -> ProductRow {
     ProductRow {
@@ -132,6 +133,57 @@ async fn a_new_cost_touches_the_days_of_sale_from_then_on() {
     let costs =
         "SELECT concat_ws(' ', valid_from, unit_cost::float8) FROM product_costs WHERE account_id = $1 ORDER BY 1";
     assert_eq!(shop.texts(costs).await, ["2026-01-01 4", "2026-03-01 5"]);
+}
+
+/// The costs by SKU.
+const COSTS: &str = "SELECT concat_ws(' ', sku, valid_from, c.unit_cost::float8) FROM product_costs c JOIN products p
+    ON p.account_id = c.account_id AND p.id = c.product_id WHERE c.account_id = $1 ORDER BY 1";
+
+#[tokio::test]
+async fn rows_of_several_days_are_a_history_of_costs() {
+    let shop = Shop::open().await;
+    let costs = |sku: &str, cost: &str, day| ProductRow { cost: Some((decimal(cost), day)), ..bare(sku) };
+    let file = vec![
+        costs("MUG", "5", date!(2026 - 01 - 01)),
+        costs("CUP", "2", date!(2026 - 01 - 01)),
+        costs("mug", "7", date!(2026 - 06 - 01)),
+        ProductRow { price: Some(decimal("9")), ..costs("MUG", "6", date!(2026 - 06 - 01)) },
+        bare("CUP"),
+    ];
+    let summary = shop.importer.products(shop.target(), rows(file.clone())).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 2, changed: 0, unchanged: 0 });
+    assert_eq!(shop.texts(COSTS).await, ["CUP 2026-01-01 2", "MUG 2026-01-01 5", "MUG 2026-06-01 6"]);
+    assert_eq!(shop.texts(PRODUCTS).await, ["CUP|CUP|2|0", "MUG|MUG|9|6|0"]);
+    let before = shop.image().await;
+    let summary = shop.importer.products(shop.target(), rows(file)).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 0, changed: 0, unchanged: 2 });
+    assert_eq!(shop.image().await, before);
+}
+
+/// What a roll-up writes cannot be seen before it ends, nor does it see what an import has not committed.
+#[tokio::test]
+async fn what_changes_costs_touches_the_days_that_a_roll_up_is_at() {
+    let dearer = ProductRow { cost: Some((decimal("5"), date!(2026 - 03 - 01))), ..bare("MUG") };
+    let moved = ProductRow { category: Some("Bar".to_owned()), ..bare("MUG") };
+    for row in [dearer, moved] {
+        let shop = Shop::open().await;
+        shop.importer.products(shop.target(), rows(vec![product("MUG")])).await.unwrap();
+        shop.import(vec![order("1", datetime!(2026-03-05 12:00 UTC), "", vec![line("MUG", 1, "10")])]).await;
+        let roll_up = shop.database.client().await.unwrap();
+        roll_up.batch_execute("BEGIN").await.unwrap();
+        let summed = "WITH taken AS (DELETE FROM touched_days WHERE account_id = $1 RETURNING day)
+            INSERT INTO product_days (account_id, product_id, day)
+            SELECT $1, products.id, day FROM taken CROSS JOIN products WHERE products.account_id = $1";
+        roll_up.execute(summed, &[&shop.account.0]).await.unwrap();
+        let import = shop.importer.products(shop.target(), rows(vec![row]));
+        let end = async {
+            until_waiting(&shop.client, 1).await;
+            roll_up.batch_execute("COMMIT").await.unwrap();
+        };
+        let (imported, ()) = tokio::join!(import, end);
+        imported.unwrap();
+        assert!(shop.days().await.contains(&"2026-03-05".to_owned()));
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use domain::{
     IntegrationId,
     accounts::Platform,
     daily::DailyStore,
-    imports::{Changes, DocumentPart, ImportStore, ShopDocument, ShopSource, ShopSummary, refund_id},
+    imports::{Changes, DocumentPart, ImportStore, Line, ShopDocument, ShopSource, ShopSummary, refund_id},
     profit::DayRange,
 };
 use rust_decimal::{Decimal, dec};
@@ -157,6 +157,22 @@ async fn an_order_that_was_read_twice_counts_as_it_was_read_last() {
         ["7 1", "9 3"]
     );
     assert_eq!(refunds(&shop).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_order_that_was_read_twice_describes_products_as_it_was_read_last() {
+    let shop = Shop::open().await;
+    let said = |sku: &str, name: &str, price: &str, cost| Line {
+        name: Some(name.to_owned()),
+        unit_cost: Some(cost),
+        ..line(sku, 1, price)
+    };
+    let read = |lines| whole("7", vec![order("7", SOLD, "ana", lines)]);
+    let first = read(vec![said("MUG", "Mug of gold", "1000", dec!(400)), said("CUP", "Cup", "5", dec!(2))]);
+    import(&shop, vec![first, read(vec![said("MUG", "Mug", "10", dec!(4))])]).await;
+    let products =
+        "SELECT concat_ws('|', sku, name, price::float8, unit_cost::float8) FROM products WHERE account_id = $1";
+    assert_eq!(shop.texts(products).await, ["MUG|Mug|10|4"]);
 }
 
 #[tokio::test]

@@ -48,14 +48,16 @@ fn variations_are_products_of_their_own() {
 #[test]
 fn each_answer_of_a_multiget_stands_for_itself() {
     let item = json!({"id": "MLA1", "status": "active", "currency_id": "USD"});
-    assert_eq!(listing(&got(200, &item), ars()), Err("its currency is USD".to_owned()));
+    let foreign = LeftOut { skus: vec!["mercadolibre:MLA1".to_owned()], reason: "its currency is USD".to_owned() };
+    assert_eq!(listing(&got(200, &item), ars()), Err(foreign));
     assert_eq!(listing(&got(404, &json!({"error": "not_found"})), ars()), Ok(vec![]));
-    assert!(listing(&got(500, &json!({})), ars()).unwrap_err().contains("500"));
-    assert!(listing(&got(200, &json!({"id": []})), ars()).is_err());
+    let failed = listing(&got(500, &json!({})), ars()).unwrap_err();
+    assert!(failed.reason.contains("500") && failed.skus.is_empty());
+    assert!(listing(&got(200, &json!({"id": []})), ars()).unwrap_err().skus.is_empty());
 }
 
 #[test]
-fn of_what_no_open_listing_has_nothing_is_left() {
+fn what_no_open_listing_has_is_closed() {
     let closed = json!({
         "id": "MLA1", "status": "closed", "currency_id": "USD", "available_quantity": 7,
         "variations": [{"id": 11, "seller_custom_field": "gone"}, {"id": 12, "seller_custom_field": "again"}],
@@ -63,7 +65,8 @@ fn of_what_no_open_listing_has_nothing_is_left() {
     let mut all = listing(&got(200, &closed), ars()).unwrap();
     assert!(all.iter().all(|listed| listed.is_closed));
     all.push(Listed { is_closed: true, ..listed("GONE", None, 7) });
-    assert_eq!(not_listed(all, &[listed("Again", None, 2)]), ["gone"]);
+    all.push(Listed { is_closed: true, ..listed("dear", None, 7) });
+    assert_eq!(not_listed(all, &[listed("Again", None, 2)], &["DEAR".to_owned()]), ["gone"]);
 }
 
 #[test]
@@ -78,7 +81,8 @@ fn a_user_product_is_counted_once_per_sku() {
     let stocks = [("U1".to_owned(), 5), ("U2".to_owned(), -1)].into();
     let products = by_sku(all, &stocks, &[("MLA1".to_owned(), "Shirts".to_owned())].into());
     let short: Vec<_> = products.iter().map(|product| (product.sku.as_str(), product.stock)).collect();
-    assert_eq!(short, [("A", Some(5 - 1 + 2)), ("B", Some(6))], "the stock that is not shown is what is listed");
+    let expected = [("A", Stock::Units(5 - 1 + 2)), ("B", Stock::Units(6))];
+    assert_eq!(short, expected, "the stock that is not shown is what is listed");
     assert_eq!(products[0].name.as_deref(), Some("A of Some(\"U1\")"));
     assert_eq!(products[0].category.as_deref(), Some("Shirts"));
     assert_eq!(products[0].cost, None);
