@@ -139,6 +139,16 @@ pub trait EventStore: Send + Sync {
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Idempotent<TrackingEventId>, IdempotencyError>;
+    /// The event that [`EventStore::insert`] stored under the key; `None` where nothing is recorded.
+    ///
+    /// # Errors
+    /// [`IdempotencyError`].
+    async fn stored_under(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        now: OffsetDateTime,
+    ) -> Result<Option<TrackingEventId>, IdempotencyError>;
     /// Stores those events of a batch that were not refused before: all of them or none. Gives what became of each, in
     /// order; a replay gives what the first request was told.
     async fn insert_batch(

@@ -4,6 +4,7 @@ use std::{borrow::Cow, net::IpAddr};
 
 use actix_web::web;
 use domain::{
+    idempotency::Idempotent,
     rate_limit::Bucket,
     tracking::{EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, check_props},
 };
@@ -139,17 +140,28 @@ pub(super) struct Tracked {
 
 impl Tracked {
     pub(super) fn new(event: TrackEvent, now: OffsetDateTime) -> Result<Self, ApiError> {
+        let tracked = Self::read(event)?;
+        tracked.check_time(now)?;
+        Ok(tracked)
+    }
+
+    /// What an event says, whenever it happened.
+    fn read(event: TrackEvent) -> Result<Self, ApiError> {
         let TrackEvent { event, props, visitor_id, session_id, url, timestamp, ip } = event;
         let name = EventName::parse(event).map_err(|_| ApiError::new(Code::InvalidEvent).param("event"))?;
         let props = props.map(|raw| read_props(&raw)).transpose()?.unwrap_or_default();
         let occurred_at = timestamp.map(|Timestamp(at)| at);
-        if occurred_at.is_some_and(|at| at < now - MAX_AGE || at > now + MAX_AHEAD) {
-            return Err(ApiError::new(Code::InvalidTimestamp).param("timestamp"));
-        }
         let address = ip.map(|text| text.parse().map_err(|_| ApiError::parameter("ip", "must be an IP address")));
         let [visitor_id, session_id, url] =
             [visitor_id, session_id, url].map(|text| text.filter(|text| !text.is_empty()));
         Ok(Self { name, props, visitor_id, session_id, url, occurred_at, address: address.transpose()? })
+    }
+
+    fn check_time(&self, now: OffsetDateTime) -> Result<(), ApiError> {
+        if self.occurred_at.is_some_and(|at| at < now - MAX_AGE || at > now + MAX_AHEAD) {
+            return Err(ApiError::new(Code::InvalidTimestamp).param("timestamp"));
+        }
+        Ok(())
     }
 
     /// The event as it is stored: the address only serves to find out where the visitor is.
@@ -251,14 +263,29 @@ pub async fn track(
     let dry_run = query.params.dry_run == Some(true);
     let bytes = body.upload.bytes().len();
     let (event, idempotency, warnings) = body.into_parts(query.warnings);
-    let tracked = Tracked::new(event, now)?;
+    let tracked = Tracked::read(event)?;
+    let timely = tracked.check_time(now);
     let body = |event_id| TrackedBody { ok: true, event_id, dry_run, api_version: API_VERSION, warnings };
     if dry_run {
+        timely?;
         return Reply::done(&body(None));
     }
-    within_budget(&state, &caller, bytes).await?;
-    let event = tracked.into_event(client, &*state.geolocator, now);
     let account = caller.account();
+    let taken = match timely {
+        Ok(()) => within_budget(&state, &caller, bytes).await,
+        late => late,
+    };
+    if let Err(refusal) = taken {
+        // What is stored already gets its first answer, however late it is asked for and however much came since.
+        let stored = match &idempotency {
+            Some(key) => state.events.stored_under(account, key, now).await?,
+            None => None,
+        };
+        let value = stored.ok_or(refusal)?;
+        let first = async move { Ok::<_, ApiError>(Idempotent { value, replayed: true }) };
+        return written(first, |id| body(Some(id.0))).await;
+    }
+    let event = tracked.into_event(client, &*state.geolocator, now);
     let work = async move { state.events.insert(account, event, idempotency).await };
     written(work, |id| body(Some(id.0))).await
 }

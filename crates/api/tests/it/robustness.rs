@@ -178,6 +178,15 @@ impl EventStore for Waiting {
         Ok(Idempotent { value: TrackingEventId(1), replayed: false })
     }
 
+    async fn stored_under(
+        &self,
+        _: AccountId,
+        _: &IdempotencyKey,
+        _: OffsetDateTime,
+    ) -> Result<Option<TrackingEventId>, IdempotencyError> {
+        unreachable!("the event has no key")
+    }
+
     async fn insert_batch(
         &self,
         _: AccountId,

@@ -205,6 +205,26 @@ fn a_replay_gives_the_first_answer() {
     assert_eq!((answer.json()["event_id"].as_i64(), answer.header("idempotent-replayed")), (Some(5), Some("true")));
 }
 
+/// Who got no answer sends the same again, when a new event of that time would be refused by now.
+#[test]
+fn a_replay_that_comes_late_gives_the_first_answer() {
+    let mut events = MockEventStore::new();
+    events
+        .expect_stored_under()
+        .withf(|account, key, now| *account == ACCOUNT && key.path == "/api/v1/track" && *now == NOW)
+        .returning(|_, key, _| Ok((key.key == "k").then_some(domain::TrackingEventId(5))));
+    let service = Service::start(State { events: Arc::new(events), ..state() });
+    let late = body("timestamp", "\"2026-04-29T12:00:30Z\"");
+    let answer = service.post_with("/api/v1/track", &late, &[("Idempotency-Key", "k")]);
+    assert_eq!(answer.json(), json!({"ok": true, "event_id": 5, "api_version": "v1"}));
+    assert_eq!(answer.header("idempotent-replayed"), Some("true"));
+    let new: [&[(&str, &str)]; 2] = [&[], &[("Idempotency-Key", "another")]];
+    for headers in new {
+        let refused = service.post_with("/api/v1/track", &late, headers);
+        assert_eq!(refused.error(), (400, "invalid_timestamp".into()));
+    }
+}
+
 #[test]
 fn another_request_under_a_used_key_is_a_conflict() {
     let mut events = MockEventStore::new();

@@ -291,6 +291,15 @@ impl EventStore for GroupCommit {
         Ok(Idempotent { value, replayed: false })
     }
 
+    async fn stored_under(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        now: OffsetDateTime,
+    ) -> Result<Option<TrackingEventId>, IdempotencyError> {
+        self.store.stored_under(account, key, now).await
+    }
+
     async fn insert_batch(
         &self,
         account: AccountId,

@@ -39,10 +39,18 @@ impl EventStore for Store {
         let now = event.received_at;
         let written = self.insert_batch(account, vec![Ok(event)], idempotency, now).await?;
         let Idempotent { value, replayed } = written;
-        match value.into_iter().next() {
-            Some(Ok(value)) => Ok(Idempotent { value, replayed }),
-            _ => Err(corrupt("idempotent result").into()),
-        }
+        Ok(Idempotent { value: single(value)?, replayed })
+    }
+
+    async fn stored_under(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        now: OffsetDateTime,
+    ) -> Result<Option<TrackingEventId>, IdempotencyError> {
+        let found = self.transact(async |connection| recorded(connection, account, key, now).await).await;
+        let events = found.map_err(WriteError::into_refusal)?;
+        Ok(events.map(single).transpose()?)
     }
 
     async fn insert_batch(
@@ -231,6 +239,26 @@ struct Recorded {
     events: Vec<Result<TrackingEventId, Refusal>>,
 }
 
+/// What was recorded under the key, if anything was. If nothing was, the transaction holds the key.
+async fn recorded(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    key: &IdempotencyKey,
+    now: OffsetDateTime,
+) -> Result<Option<Vec<Result<TrackingEventId, Refusal>>>, WriteError<IdempotencyError>> {
+    let Some(result) = idempotency::begin(connection, account, key, now).await? else { return Ok(None) };
+    let Recorded { events } = serde_json::from_value(result).map_err(|_| corrupt("idempotent result"))?;
+    Ok(Some(events))
+}
+
+/// What became of the only event.
+fn single(events: Vec<Result<TrackingEventId, Refusal>>) -> Result<TrackingEventId, StoreError> {
+    match events.into_iter().next() {
+        Some(Ok(id)) => Ok(id),
+        _ => Err(corrupt("idempotent result")),
+    }
+}
+
 async fn once(
     connection: &mut AsyncPgConnection,
     account: AccountId,
@@ -238,9 +266,8 @@ async fn once(
     key: &IdempotencyKey,
     now: OffsetDateTime,
 ) -> Result<Idempotent<Vec<Result<TrackingEventId, Refusal>>>, WriteError<IdempotencyError>> {
-    if let Some(result) = idempotency::begin(connection, account, key, now).await? {
-        let Recorded { events } = serde_json::from_value(result).map_err(|_| corrupt("idempotent result"))?;
-        return Ok(Idempotent { value: events, replayed: true });
+    if let Some(value) = recorded(connection, account, key, now).await? {
+        return Ok(Idempotent { value, replayed: true });
     }
     let value = store(connection, events).await?;
     let result = serde_json::to_value(Recorded { events: value.clone() }).map_err(|_| corrupt("idempotent result"))?;

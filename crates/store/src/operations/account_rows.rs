@@ -17,14 +17,21 @@ use crate::{Connect, database::error::driver_error};
 /// Tables that hold bytes of files: the files that were imported are in the rows that they became.
 const LEFT_OUT: [&str; 4] = ["upload_pieces", "export_pieces", "exports", "idempotency_keys"];
 
+/// Columns of bytes that hold what was sent and answered, and how they are written. The body of an event is JSON; an answer is
+/// whatever came, cut anywhere.
+const CONTENT: [(&str, &str, &str); 2] = [
+    ("events", "body", "convert_from(t.body, 'UTF8')"),
+    ("delivery_attempts", "answer", "translate(encode(t.answer, 'base64'), E'\\n', '')"),
+];
+
 /// The session may take as long as it does, and sees one moment.
 const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
     BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 session_statement!(
     after [""] =>
-    /// Tables with rows of accounts, as they have to be written in a statement, and those of their columns that hold secrets
-    /// or fingerprints: every one of bytes does.
+    /// Tables with rows of accounts, as they have to be written in a statement, and their columns of bytes. These hold secrets,
+    /// sealed or hashed, and fingerprints, but for [`CONTENT`].
     TABLES() -> (name: Text, written: Text, bytes: Text) = "
     SELECT c.relname::text AS name, format('public.%I', c.relname) AS written,
         array_to_string(array(SELECT a.attname FROM pg_attribute a
@@ -69,10 +76,16 @@ impl RowReader {
     }
 }
 
-/// Every row of a table that the account has.
+/// Every row of a table that the account has, without its columns of bytes, which the second parameter names, but for
+/// [`CONTENT`].
 fn statement(name: &str, written: &str) -> String {
+    let content: String = CONTENT
+        .iter()
+        .filter(|(table, ..)| *table == name)
+        .map(|(_, column, text)| format!(" || jsonb_build_object('{column}', {text})"))
+        .collect();
     format!(
-        "SELECT jsonb_build_object('table', '{name}', 'row', to_jsonb(t) - string_to_array($2, ','))::text AS line
+        "SELECT jsonb_build_object('table', '{name}', 'row', (to_jsonb(t) - string_to_array($2, ',')){content})::text AS line
         FROM {written} t WHERE account_id = $1"
     )
 }

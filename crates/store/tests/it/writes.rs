@@ -61,6 +61,21 @@ async fn another_request_under_the_key_is_refused_and_another_account_is_not_con
 }
 
 #[tokio::test]
+async fn what_is_stored_under_a_key_is_found_without_the_event() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    assert_eq!(db.store.stored_under(mine, &key(1), NOW).await.unwrap(), None);
+    let first = db.store.insert(mine, event(NOW), Some(key(1))).await.unwrap();
+    assert!(!first.replayed, "to look for it recorded nothing");
+    assert_eq!(db.store.stored_under(mine, &key(1), NOW).await.unwrap(), Some(first.value));
+    assert_eq!(db.store.stored_under(theirs, &key(1), NOW).await.unwrap(), None);
+    let reused = db.store.stored_under(mine, &key(2), NOW).await;
+    assert!(matches!(reused, Err(IdempotencyError::Reused)), "{reused:?}");
+    let later = NOW + Duration::hours(24) + Duration::SECOND;
+    assert_eq!(db.store.stored_under(mine, &key(1), later).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn a_key_is_forgotten_after_a_day() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
