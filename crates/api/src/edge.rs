@@ -91,7 +91,7 @@ pub async fn edge(
 async fn answer(
     state: &State,
     limited: &LimitedAddresses,
-    exchange: &Exchange,
+    exchange: &Exchange<'_>,
     access: Access,
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,

@@ -1,5 +1,6 @@
 //! The admin listener: metrics and health, for operators. It is not meant to be reachable from outside.
 
+mod edge;
 mod hosts;
 mod status;
 
@@ -11,6 +12,7 @@ use std::{
     },
 };
 
+use ::web::access::Failure;
 use actix_web::{
     App, Error, HttpResponse, HttpServer, ResponseError, dev::Server, error::InternalError, get, http::StatusCode,
     middleware::from_fn, post, web,
@@ -52,16 +54,23 @@ async fn live() -> HttpResponse {
 #[get("/ready")]
 async fn ready(admin: web::Data<Admin>) -> HttpResponse {
     if admin.draining.load(Ordering::Relaxed) {
-        return HttpResponse::ServiceUnavailable().body("about to stop\n");
+        return not_ready("about to stop".to_owned());
     }
     if let Some(task) = admin.failures.unstable() {
-        return HttpResponse::ServiceUnavailable().body(format!("the background task {task} fails again and again\n"));
+        return not_ready(format!("the background task {task} fails again and again"));
     }
     match admin.schema.problem(&admin.store).await {
         Ok(None) => HttpResponse::Ok().body("ok\n"),
-        Ok(Some(problem)) => HttpResponse::ServiceUnavailable().body(problem + "\n"),
-        Err(_) => HttpResponse::ServiceUnavailable().body("the database does not answer\n"),
+        Ok(Some(problem)) => not_ready(problem),
+        Err(error) => {
+            failed(HttpResponse::ServiceUnavailable().body("the database does not answer\n"), failure(&error))
+        }
     }
+}
+
+fn not_ready(reason: String) -> HttpResponse {
+    let response = HttpResponse::ServiceUnavailable().body(format!("{reason}\n"));
+    failed(response, Failure { code: "not_ready", cause: Some(reason) })
 }
 
 /// Metrics in the Prometheus text format.
@@ -154,7 +163,24 @@ fn refused(reason: &str) -> HttpResponse {
 
 fn unavailable(error: &StoreError) -> HttpResponse {
     app::outage::warn(error, "what was sent to the admin listener could not be stored");
-    HttpResponse::ServiceUnavailable().json(json!({ "error": "the database does not answer" }))
+    let response = HttpResponse::ServiceUnavailable().json(json!({ "error": "the database does not answer" }));
+    failed(response, failure(error))
+}
+
+/// What the access line says of an error of the store, as that of the API does.
+fn failure(error: &StoreError) -> Failure {
+    let code = match error {
+        StoreError::Unavailable(_) => "no_db",
+        StoreError::Overloaded(_) => "overloaded",
+        StoreError::Internal(_) => "internal_error",
+    };
+    Failure { code, cause: Some(Chain(error).to_string()) }
+}
+
+/// The answer, with why it is an error for the access line.
+fn failed(mut response: HttpResponse, failure: Failure) -> HttpResponse {
+    response.extensions_mut().insert(failure);
+    response
 }
 
 fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
@@ -196,6 +222,7 @@ pub fn server(
             }))
             .app_data(web::PathConfig::default().error_handler(|error, _| unreadable(error, StatusCode::NOT_FOUND)))
             .wrap(from_fn(hosts::guard))
+            .wrap(from_fn(edge::edge))
             .service(live)
             .service(ready)
             .service(scrape)

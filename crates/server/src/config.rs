@@ -23,6 +23,31 @@ const UNPREFIXED: [&str; 2] = ["database_url", "redis_url"];
 /// Where `api.toml` is looked for when no other file is named.
 pub const DEFAULT_FILE: &str = "api.toml";
 
+/// The type of a setting, which says whether it is a secret.
+trait Setting {
+    /// The value of a secret that is set.
+    fn secret(&self) -> Option<&SecretString> {
+        None
+    }
+}
+
+impl Setting for Option<SecretString> {
+    fn secret(&self) -> Option<&SecretString> {
+        self.as_ref()
+    }
+}
+
+impl Setting for bool {}
+impl Setting for i64 {}
+impl Setting for u32 {}
+impl Setting for u64 {}
+impl Setting for usize {}
+impl Setting for String {}
+impl Setting for PathBuf {}
+impl Setting for SocketAddr {}
+impl Setting for SignUp {}
+impl Setting for DatabasePooler {}
+
 /// Declares every setting once: what it is, its type and its default.
 macro_rules! settings {
     ($($(#[$about:meta])* pub $name:ident: $type:ty = $default:expr;)*) => {
@@ -37,6 +62,14 @@ macro_rules! settings {
         impl Default for Config {
             fn default() -> Self {
                 Self { $($name: $default,)* }
+            }
+        }
+
+        impl Config {
+            /// The secrets that are set, by name.
+            fn secrets(&self) -> impl Iterator<Item = (&'static str, &SecretString)> {
+                let settings = [$((stringify!($name), self.$name.secret())),*];
+                settings.into_iter().filter_map(|(name, secret)| Some((name, secret?)))
             }
         }
 
@@ -301,30 +334,8 @@ impl Config {
 
     /// An empty secret is known to all: any client could sign with it.
     fn refuse_empty_secrets(&self) -> anyhow::Result<()> {
-        let secrets = [
-            ("database_url", &self.database_url),
-            ("database_direct_url", &self.database_direct_url),
-            ("database_read_url", &self.database_read_url),
-            ("redis_url", &self.redis_url),
-            ("smtp_url", &self.smtp_url),
-            ("data_keys", &self.data_keys),
-            ("payment_gateway_key", &self.payment_gateway_key),
-            ("payment_webhook_secret", &self.payment_webhook_secret),
-            ("llm_key", &self.llm_key),
-            ("shopify_client_secret", &self.shopify_client_secret),
-            ("shopify_previous_secret", &self.shopify_previous_secret),
-            ("tiendanube_client_secret", &self.tiendanube_client_secret),
-            ("tiendanube_previous_secret", &self.tiendanube_previous_secret),
-            ("mercadolibre_client_secret", &self.mercadolibre_client_secret),
-            ("meta_client_secret", &self.meta_client_secret),
-            ("google_ads_client_secret", &self.google_ads_client_secret),
-            ("google_ads_developer_token", &self.google_ads_developer_token),
-            ("meta_app_secret", &self.meta_app_secret),
-            ("meta_verify_token", &self.meta_verify_token),
-        ];
-        for (name, secret) in secrets {
-            let is_empty = secret.as_ref().is_some_and(|secret| secret.expose_secret().trim().is_empty());
-            anyhow::ensure!(!is_empty, "{name} is empty: set it, or leave it out");
+        for (name, secret) in self.secrets() {
+            anyhow::ensure!(!secret.expose_secret().trim().is_empty(), "{name} is empty: set it, or leave it out");
         }
         Ok(())
     }
@@ -483,30 +494,28 @@ mod tests {
         });
     }
 
+    /// The settings whose declaration has the type of a secret, as it is written above.
+    fn declared_secrets() -> Vec<&'static str> {
+        let settings = include_str!("config.rs").lines().filter_map(|line| line.strip_prefix("    pub "));
+        let secrets = settings.filter_map(|setting| setting.split_once(": Option<SecretString> = "));
+        let secrets: Vec<&str> = secrets.map(|(name, _)| name).collect();
+        assert!(secrets.len() > 18 && secrets.iter().all(|name| NAMES.contains(name)), "{secrets:?}");
+        secrets
+    }
+
+    #[test]
+    fn what_is_named_as_a_secret_is_declared_as_one() {
+        let secrets = declared_secrets();
+        for name in NAMES {
+            let is_named_so = ["_key", "_keys", "_secret", "_token"].iter().any(|end| name.ends_with(end));
+            assert!(!is_named_so || secrets.contains(name), "{name}");
+        }
+    }
+
     #[test]
     #[allow(clippy::result_large_err, reason = "the type is the library's")]
     fn an_empty_secret_is_refused_by_name() {
-        let secrets = [
-            "database_url",
-            "database_direct_url",
-            "database_read_url",
-            "redis_url",
-            "data_keys",
-            "payment_gateway_key",
-            "payment_webhook_secret",
-            "llm_key",
-            "shopify_client_secret",
-            "shopify_previous_secret",
-            "tiendanube_client_secret",
-            "tiendanube_previous_secret",
-            "mercadolibre_client_secret",
-            "meta_client_secret",
-            "google_ads_client_secret",
-            "google_ads_developer_token",
-            "meta_app_secret",
-            "meta_verify_token",
-        ];
-        for (name, value) in secrets.into_iter().flat_map(|name| [(name, ""), (name, " ")]) {
+        for (name, value) in declared_secrets().into_iter().flat_map(|name| [(name, ""), (name, " ")]) {
             Jail::expect_with(|jail| {
                 jail.create_file("api.toml", &format!("{name} = \"{value}\""))?;
                 let error = format!("{:#}", Config::load(&Flags::default()).unwrap_err());
@@ -520,11 +529,15 @@ mod tests {
     #[allow(clippy::result_large_err, reason = "the type is the library's")]
     fn secrets_are_not_shown() {
         Jail::expect_with(|jail| {
+            let secrets = declared_secrets();
+            let lines: Vec<String> = secrets.iter().map(|name| format!("{name} = \"hunter2 {name}\"")).collect();
+            jail.create_file("api.toml", &lines.join("\n"))?;
             jail.set_env("DATABASE_URL", "postgres://u:hunter2@db/x");
             jail.set_env("BAS_DATA_KEYS", "k1:hunter2");
             jail.set_env("REDIS_URL", "rediss://:hunter2@cache/0");
             let config = Config::load(&Flags::default()).unwrap();
             assert_eq!(config.database_url(), Some("postgres://u:hunter2@db/x"));
+            assert_eq!(config.secrets().map(|(name, _)| name).collect::<Vec<_>>(), secrets);
             assert!(!format!("{config:?}").contains("hunter2"));
             Ok(())
         });

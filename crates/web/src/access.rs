@@ -1,6 +1,6 @@
 //! The span and the access line of a request, and its metrics.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::{
     body::{BodySize, MessageBody},
@@ -13,11 +13,11 @@ use crate::{meter, request_id::RequestId};
 
 /// What names a request in the log.
 #[derive(Debug)]
-pub struct Exchange {
+pub struct Exchange<'r> {
     pub id: RequestId,
     pub method: Method,
     /// The pattern of its path: one of few, so that clients cannot make up labels.
-    pub route: &'static str,
+    pub route: &'r str,
     pub started: Instant,
 }
 
@@ -38,7 +38,7 @@ pub struct Failure {
     pub cause: Option<String>,
 }
 
-impl Exchange {
+impl Exchange<'_> {
     /// Around all that is done for the request, in spawned tasks too: so every line that is logged meanwhile carries its id.
     /// Of the level of errors, so that it is there for them however little else is logged. `account_id` is to be recorded when it
     /// is known.
@@ -47,18 +47,20 @@ impl Exchange {
         tracing::error_span!("request", request_id = id, method, route = self.route, account_id = Empty)
     }
 
-    /// The access line, one per request, and the metrics. Neither the query nor a header is in the line: they may hold what no
-    /// log should.
-    pub fn record(&self, response: &ServiceResponse<impl MessageBody>, outcome: Outcome<'_>) {
+    /// The access line alone, for requests that are not counted as traffic.
+    pub fn write(&self, response: &ServiceResponse<impl MessageBody>, outcome: Outcome<'_>) {
+        self.write_line(response, outcome, self.started.elapsed());
+    }
+
+    /// The access line, one per request. Neither the query nor a header is in it: they may hold what no log should.
+    fn write_line(&self, response: &ServiceResponse<impl MessageBody>, outcome: Outcome<'_>, elapsed: Duration) {
         let Outcome { error, cause, account_id, key_id } = outcome;
         let status = response.status().as_u16();
-        let elapsed = self.started.elapsed();
         let bytes = match response.response().body().size() {
             BodySize::Sized(bytes) => Some(bytes),
             BodySize::None => Some(0),
             BodySize::Stream => None,
         };
-        meter::count(self.route, status, elapsed);
         tracing::info!(
             request_id = &*self.id.0,
             method = self.method.as_str(),
@@ -72,5 +74,14 @@ impl Exchange {
             key_id,
             "request"
         );
+    }
+}
+
+impl Exchange<'static> {
+    /// The access line, and the metrics.
+    pub fn record(&self, response: &ServiceResponse<impl MessageBody>, outcome: Outcome<'_>) {
+        let elapsed = self.started.elapsed();
+        meter::count(self.route, response.status().as_u16(), elapsed);
+        self.write_line(response, outcome, elapsed);
     }
 }

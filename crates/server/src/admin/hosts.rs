@@ -6,9 +6,8 @@ use std::net::IpAddr;
 
 use actix_web::{
     HttpResponse,
-    body::MessageBody,
+    body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
-    error::InternalError,
     http::{
         StatusCode,
         header::{HOST, HeaderName, HeaderValue, ORIGIN},
@@ -59,25 +58,32 @@ fn is_port(text: &str) -> bool {
     text.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-fn refused(status: StatusCode, reason: &'static str) -> actix_web::Error {
-    let body = HttpResponse::build(status).json(json!({ "error": reason }));
-    InternalError::from_response(reason, body).into()
+fn refused(status: StatusCode, reason: &'static str) -> HttpResponse {
+    HttpResponse::build(status).json(json!({ "error": reason }))
 }
 
-fn wrong_host() -> actix_web::Error {
+fn wrong_host() -> HttpResponse {
     refused(StatusCode::MISDIRECTED_REQUEST, "no such host is here; admin_hosts lists the names of the admin listener")
 }
 
-fn wrong_origin() -> actix_web::Error {
+fn wrong_origin() -> HttpResponse {
     refused(StatusCode::FORBIDDEN, "requests from pages of another origin are refused")
 }
 
-/// Lets requests through that are meant for the listener: every host that they name is one of its own, and an `Origin`
-/// says the same. What names no host at all comes from no browser.
+/// Lets requests through that are meant for the listener, and answers the others.
 pub(super) async fn guard(
     request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    match check(&request) {
+        Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
+        Err(refused) => Ok(request.into_response(refused)),
+    }
+}
+
+/// Whether every host that a request names is one of the listener's, and an `Origin` says the same. What names no host at all
+/// comes from no browser.
+fn check(request: &ServiceRequest) -> Result<(), HttpResponse> {
     let hosts = request.app_data::<web::Data<Hosts>>().ok_or_else(wrong_host)?;
     let all =
         |name: HeaderName| request.headers().get_all(name).map(HeaderValue::to_str).collect::<Result<Vec<_>, _>>();
@@ -90,7 +96,7 @@ pub(super) async fn guard(
     if !all(ORIGIN).map_err(|_| wrong_origin())?.iter().all(own) {
         return Err(wrong_origin());
     }
-    next.call(request).await
+    Ok(())
 }
 
 #[cfg(test)]

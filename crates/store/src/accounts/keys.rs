@@ -5,9 +5,8 @@ mod uses;
 
 use async_trait::async_trait;
 use diesel::{
-    dsl::sql,
     prelude::*,
-    sql_types::{Binary, Text},
+    sql_types::{Bytea, Nullable, Text},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -24,6 +23,7 @@ use crate::{
     database::{
         error::{Failure, corrupt, parse},
         query::RunQueryDsl,
+        statement::Scalar,
     },
     people::{audit, mails},
     schema::{accounts, api_keys},
@@ -278,13 +278,13 @@ pub(crate) async fn announce_account(connection: &mut AsyncPgConnection, account
     Ok(())
 }
 
+statement!(
+    Notify<'a>(channel: &'a str => Text, hash: &'a [u8] => Bytea) -> Scalar<Nullable<Text>> =
+        "SELECT pg_notify($1, encode($2, 'hex'))::text"
+);
+
 async fn announce(connection: &mut AsyncPgConnection, hash: &[u8]) -> QueryResult<()> {
-    let notify = sql::<Text>("pg_notify(")
-        .bind::<Text, _>(REVOCATION_CHANNEL)
-        .sql(", encode(")
-        .bind::<Binary, _>(hash)
-        .sql(", 'hex'))::text");
-    diesel::select(notify).execute(connection).await?;
+    Notify { channel: REVOCATION_CHANNEL, hash }.execute(connection).await?;
     Ok(())
 }
 

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::{
-    dsl::sql,
     prelude::*,
     result::Error,
     sql_types::{BigInt, Bool, Nullable, Text},
@@ -20,6 +19,7 @@ use crate::{
     database::{
         error::{Failure, store_error},
         query::RunQueryDsl,
+        statement::Scalar,
         transact::{TransactionError, is_conflict, was_conflict},
     },
     schema::idempotency_keys,
@@ -71,6 +71,12 @@ impl<E: From<IdempotencyError>> WriteError<E> {
     }
 }
 
+statement!(
+    /// Until the transaction ends, unless another transaction does.
+    Hold<'a>(name: &'a str => Text, account: i64 => BigInt) -> Scalar<Bool> =
+        "SELECT pg_try_advisory_xact_lock(hashtextextended($1, $2))"
+);
+
 /// Looks the key up. `Some` is the result recorded by the request that came first. With `None` the transaction holds
 /// the key until it ends: a second request in the meantime gets [`IdempotencyError::InProgress`].
 pub(crate) async fn begin(
@@ -79,12 +85,9 @@ pub(crate) async fn begin(
     key: &IdempotencyKey,
     now: OffsetDateTime,
 ) -> Result<Option<Value>, IdempotencyError> {
-    let lock = sql::<Bool>("pg_try_advisory_xact_lock(hashtextextended(")
-        .bind::<Text, _>(format!("{} {}", key.path, key.key))
-        .sql(", ")
-        .bind::<BigInt, _>(account.0)
-        .sql("))");
-    let held: bool = diesel::select(lock).get_result(connection).await.map_err(store_error)?;
+    let name = format!("{} {}", key.path, key.key);
+    let hold = Hold { name: &name, account: account.0 };
+    let held: bool = hold.get_result(connection).await.map_err(store_error)?;
     if !held {
         return Err(IdempotencyError::InProgress);
     }
@@ -151,6 +154,11 @@ statement!(
 );
 
 statement!(
+    Unclaim<'a>(account: i64 => BigInt, path: &'a str => Text, key: &'a str => Text) -> () = "
+    DELETE FROM idempotency_keys WHERE account_id = $1 AND path = $2 AND key = $3 AND result ? 'claimed_at'"
+);
+
+statement!(
     Kept<'a>(account: i64 => BigInt, path: &'a str => Text, key: &'a str => Text) -> KeptRow = "
     SELECT result ->> 'body' AS body FROM idempotency_keys WHERE account_id = $1 AND path = $2 AND key = $3"
 );
@@ -214,10 +222,9 @@ impl AnswerStore for Store {
     }
 
     async fn failed(&self, account: AccountId, key: &IdempotencyKey) -> Result<(), StoreError> {
-        let claim =
-            idempotency_keys::table.find((account.0, &key.path, &key.key)).filter(sql::<Bool>("result ? 'claimed_at'"));
+        let unclaim = Unclaim { account: account.0, path: &key.path, key: &key.key };
         self.run::<_, Failure>(async |connection| {
-            diesel::delete(claim).execute(connection).await?;
+            unclaim.execute(connection).await?;
             Ok(())
         })
         .await?;

@@ -13,10 +13,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use diesel::{
-    dsl::sql,
-    sql_types::{BigInt, Nullable},
-};
+use diesel::sql_types::{BigInt, Nullable};
 use domain::{
     AccountId, StoreError,
     positions::{Positions, RecentWrites},
@@ -29,6 +26,7 @@ use crate::{
     database::{
         error::Failure,
         runs::{Target, count_read},
+        statement::Scalar,
     },
 };
 
@@ -136,12 +134,8 @@ impl Store {
     /// How far the primary's log reaches.
     async fn position(&self) -> Result<u64, StoreError> {
         use crate::database::query::RunQueryDsl;
-        let position: i64 = self
-            .run::<_, Failure>(async |connection| {
-                let position = sql::<BigInt>("(pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint");
-                Ok(diesel::select(position).get_result(connection).await?)
-            })
-            .await?;
+        let position: i64 =
+            self.run::<_, Failure>(async |connection| Ok(Position {}.get_result(connection).await?)).await?;
         Ok(u64::try_from(position).unwrap_or_default())
     }
 }
@@ -183,6 +177,15 @@ async fn watch(primary: &Store, replica: &Replica) {
     }
 }
 
+statement!(
+    Position() -> Scalar<BigInt> = "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint"
+);
+
+statement!(
+    /// Nothing of what is no standby.
+    Replayed() -> Scalar<Nullable<BigInt>> = "SELECT (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint"
+);
+
 /// How far the primary's log reaches, and after that, how far the replica is. A replica that is none is an error.
 async fn look(primary: &Store, replica: &Replica) -> Result<(u64, u64), StoreError> {
     use crate::database::query::RunQueryDsl;
@@ -190,10 +193,7 @@ async fn look(primary: &Store, replica: &Replica) -> Result<(u64, u64), StoreErr
     let deadline = Instant::now() + TRUST / 2;
     let replayed: Option<i64> = replica
         .target
-        .run::<_, Failure>(deadline, async |connection| {
-            let replayed = sql::<Nullable<BigInt>>("(pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint");
-            Ok(diesel::select(replayed).get_result(connection).await?)
-        })
+        .run::<_, Failure>(deadline, async |connection| Ok(Replayed {}.get_result(connection).await?))
         .await?;
     let replayed = replayed.and_then(|replayed| u64::try_from(replayed).ok());
     Ok((position, replayed.ok_or_else(|| StoreError::Unavailable("BAS_DATABASE_READ_URL is no standby".into()))?))

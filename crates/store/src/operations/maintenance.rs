@@ -1,9 +1,8 @@
 //! Maintenance of the tables, for all accounts at once: partitions are made ahead and dropped, expired rows removed.
 
 use diesel::{
-    dsl::sql,
     prelude::*,
-    sql_types::{Bool, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use domain::{StoreError, idempotency::RETENTION_HOURS};
@@ -60,11 +59,8 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database does not answer, or the clocks are more than an hour apart; then nothing is done.
     pub async fn maintain(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
-        let database: OffsetDateTime = self
-            .run::<_, Failure>(async |connection| {
-                Ok(diesel::select(sql::<Timestamptz>("now()")).get_result(connection).await?)
-            })
-            .await?;
+        let database: OffsetDateTime =
+            self.run::<_, Failure>(async |connection| Ok(DatabaseTime {}.get_result(connection).await?)).await?;
         let apart = now - database;
         if apart.abs() > CLOCK_TOLERANCE {
             let seconds = apart.whole_seconds();
@@ -105,7 +101,7 @@ async fn prepare_months(
     now: OffsetDateTime,
     retention: Retention,
 ) -> Result<bool, Failure> {
-    if !try_lock(connection).await? {
+    if !(TryLock { lock: MAINTENANCE_LOCK }).get_result::<bool>(connection).await? {
         return Ok(false);
     }
     let Retention { track_months, delivery_months } = retention;
@@ -126,11 +122,14 @@ async fn prepare_months(
     Ok(true)
 }
 
-async fn try_lock(connection: &mut AsyncPgConnection) -> QueryResult<bool> {
-    use diesel::sql_types::BigInt;
-    let lock = sql::<Bool>("pg_try_advisory_xact_lock(").bind::<BigInt, _>(MAINTENANCE_LOCK).sql(")");
-    diesel::select(lock).get_result(connection).await
-}
+statement!(
+    DatabaseTime() -> Scalar<Timestamptz> = "SELECT now()"
+);
+
+statement!(
+    /// Until the transaction ends.
+    TryLock(lock: i64 => BigInt) -> Scalar<Bool> = "SELECT pg_try_advisory_xact_lock($1)"
+);
 
 /// Makes the partition of the month that begins on `first`. Rows of that month which the default partition took in
 /// are moved, so that the partition can be attached.

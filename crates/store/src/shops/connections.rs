@@ -371,6 +371,11 @@ async fn revoke(
     Ok(Revoked::Now)
 }
 
+statement!(
+    Inherit<'a>(account: i64 => BigInt, id: i64 => BigInt, fact: &'a str => Text) -> () = "
+    UPDATE integrations SET owner_of = array_append(owner_of, $3) WHERE account_id = $1 AND id = $2"
+);
+
 /// Gives each fact that a connection owned to the oldest of the others that can say it.
 async fn hand_over(
     session: &mut AsyncPgConnection,
@@ -384,9 +389,7 @@ async fn hand_over(
             if !can_say(parse(&heir.provider, "platform")?, fact) {
                 continue;
             }
-            let row = integrations::table.find((account.0, heir.id));
-            let owner_of = diesel::dsl::sql::<Array<Text>>("array_append(owner_of, ").bind::<Text, _>(owned).sql(")");
-            diesel::update(row).set(integrations::owner_of.eq(owner_of)).execute(session).await?;
+            Inherit { account: account.0, id: heir.id, fact: owned }.execute(session).await?;
             break;
         }
     }

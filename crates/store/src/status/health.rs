@@ -7,7 +7,6 @@ use std::{
 
 use async_trait::async_trait;
 use diesel::{
-    dsl::sql,
     migration::{Migration as _, MigrationSource},
     pg::Pg,
     prelude::*,
@@ -30,6 +29,14 @@ use crate::{
 };
 
 statement!(
+    Ping() -> Scalar<Integer> = "SELECT 1"
+);
+
+statement!(
+    IsThere<'a>(table: &'a str => Text) -> Scalar<Bool> = "SELECT to_regclass($1) IS NOT NULL"
+);
+
+statement!(
     /// Diesel's own table, of which no other query knows.
     Applied() -> Scalar<Text> = "SELECT version::text FROM __diesel_schema_migrations"
 );
@@ -38,10 +45,7 @@ statement!(
 impl Health for Store {
     async fn ping(&self) -> Result<Duration, StoreError> {
         let started = Instant::now();
-        self.run::<_, Failure>(async |connection| {
-            Ok(diesel::select(sql::<Integer>("1")).get_result::<i32>(connection).await?)
-        })
-        .await?;
+        self.run::<_, Failure>(async |connection| Ok(Ping {}.get_result::<i32>(connection).await?)).await?;
         Ok(started.elapsed())
     }
 
@@ -91,6 +95,5 @@ async fn required(connection: &mut AsyncPgConnection) -> Result<Vec<Requirement>
 }
 
 async fn is_there(connection: &mut AsyncPgConnection, table: &str) -> QueryResult<bool> {
-    let there = sql::<Bool>("to_regclass(").bind::<Text, _>(table).sql(") IS NOT NULL");
-    diesel::select(there).get_result(connection).await
+    IsThere { table }.get_result(connection).await
 }
