@@ -8,11 +8,11 @@ use std::{
 
 use ::web::csv::{Row, header_row, rows};
 use actix_web::{
-    FromRequest, HttpRequest, HttpResponse,
+    Either, FromRequest, HttpRequest, HttpResponse,
     dev::Payload,
     http::header::{self, HeaderValue},
 };
-use domain::{StoreError, error::Chain};
+use domain::{StoreError, error::Chain, page::Page};
 use futures_util::{StreamExt, stream, stream::BoxStream};
 use serde::{Deserialize, Serialize};
 use time::Date;
@@ -132,6 +132,28 @@ impl CsvMetadata<'_> {
 /// What JSON answers carry in their body, as a header.
 fn json(value: &impl Serialize) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&serde_json::to_vec(value).ok()?).ok()
+}
+
+/// A list as a file: the page `one` if it is asked for, else `all` rows, streamed if there is `room` for them.
+pub async fn file<R, T, E>(
+    about: &CsvMetadata<'_>,
+    row: impl Fn(T) -> R + 'static,
+    one: Option<impl Future<Output = Result<Page<T>, E>>>,
+    all: impl AsyncFnOnce() -> Result<BoxStream<'static, Result<T, StoreError>>, E>,
+    room: impl FnOnce() -> Result<Streaming, ApiError>,
+) -> Result<Either<Reply, HttpResponse>, ApiError>
+where
+    R: Row + 'static,
+    T: 'static,
+    ApiError: From<E>,
+{
+    let Some(one) = one else {
+        let streaming = room()?;
+        return Ok(Either::Right(stream(about, all().await?, row, streaming)));
+    };
+    let Page { items, next_cursor } = one.await?;
+    let rows: Vec<R> = items.into_iter().map(row).collect();
+    page(about, &rows, next_cursor).map(Either::Left)
 }
 
 /// One page as a file.

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use time::{Date, Duration, OffsetDateTime};
 
 use crate::{
-    AccountId, AdEntityId, StoreError,
+    AccountId, AdEntityId, AdRowId, StoreError,
     metrics::{
         ratios::quotient,
         returns::{OrderValue, Return},
@@ -226,13 +226,12 @@ impl Query {
 /// An ad account, campaign, ad set or ad, over the window or on a day of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdRow {
-    /// Its number among the rows of its level.
-    pub id: i64,
+    pub id: AdRowId,
     /// `None` where the source does not split what is above.
     pub external_id: Option<String>,
     pub platform: AdPlatform,
     pub level: Level,
-    pub parent_id: Option<i64>,
+    pub parent_id: Option<AdEntityId>,
     /// Its own, else the one of what is above.
     pub name: String,
     pub status: Status,
@@ -251,8 +250,8 @@ impl AdRow {
     /// number holds in every language.
     pub fn cursor(&self) -> i64 {
         match self.date {
-            None => self.id,
-            Some(day) => ((day - UNIX_DAY).whole_days() << NUMBER_BITS) | self.id,
+            None => self.id.0,
+            Some(day) => ((day - UNIX_DAY).whole_days() << NUMBER_BITS) | self.id.0,
         }
     }
 }
@@ -260,10 +259,10 @@ impl AdRow {
 const UNIX_DAY: Date = time::macros::date!(1970 - 01 - 01);
 
 /// The day and the number of a row that a cursor of a list by day names. None for a number that names none.
-pub fn place_by_day(cursor: i64) -> Option<(Date, i64)> {
+pub fn place_by_day(cursor: i64) -> Option<(Date, AdRowId)> {
     let days = cursor >> NUMBER_BITS;
     let day = UNIX_DAY.checked_add(Duration::days(days))?;
-    (days > 0).then_some((day, cursor & ((1 << NUMBER_BITS) - 1)))
+    (days > 0).then_some((day, AdRowId(cursor & ((1 << NUMBER_BITS) - 1))))
 }
 
 /// What is known of a platform's days in the window.
@@ -400,11 +399,11 @@ mod tests {
     #[test]
     fn a_cursor_by_day_names_its_day_and_row_and_fits_a_json_number() {
         let row = AdRow {
-            id: 238,
+            id: AdRowId(238),
             external_id: None,
             platform: AdPlatform::Meta,
             level: Level::Ad,
-            parent_id: Some(7),
+            parent_id: Some(AdEntityId(7)),
             name: String::new(),
             status: Status::Active,
             date: Some(date!(2999 - 12 - 31)),
@@ -412,7 +411,7 @@ mod tests {
             native: None,
             last_synced_at: datetime!(2026-11-20 9:00 UTC),
         };
-        assert_eq!(place_by_day(row.cursor()), Some((date!(2999 - 12 - 31), 238)));
+        assert_eq!(place_by_day(row.cursor()), Some((date!(2999 - 12 - 31), AdRowId(238))));
         assert!(row.cursor() < 1 << 53);
         assert_eq!(AdRow { date: None, ..row }.cursor(), 238);
         assert_eq!((place_by_day(238), place_by_day(i64::MAX)), (None, None), "of another list");

@@ -8,11 +8,11 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountId, AdEntityId, CreativeId, StoreError,
+    AccountId, AdEntityId, CampaignCreativeId, CreativeId, StoreError,
     ads::{AdListError, AdPlatform, Format, Sums},
     freshness::Freshness,
     jobs::{Claim, WriteOutcome},
-    metrics::ratios::quotient,
+    metrics::{ratios::quotient, returns::OrderValue},
     money::Currency,
     page::{Page, PageRequest},
     profit::DayRange,
@@ -86,8 +86,7 @@ pub struct Fatigue {
 /// A creative in a campaign, over a window of days.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Creative {
-    /// The number of creative and campaign together.
-    pub id: i64,
+    pub id: CampaignCreativeId,
     pub key: String,
     pub platform: AdPlatform,
     pub campaign_id: AdEntityId,
@@ -167,8 +166,8 @@ pub struct Record {
     pub days: Vec<CreativeDay>,
     /// Creatives that have won in a campaign.
     pub won: Vec<(AdEntityId, CreativeId)>,
-    /// The squared coefficient of variation of what the account's orders are worth; none without orders.
-    pub order_spread: Option<f64>,
+    /// Of 90 days.
+    pub order_value: OrderValue,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

@@ -141,8 +141,16 @@ number_id!(
     AdEntityId
 );
 number_id!(
+    /// A row of advertising, among those of its level: an ad account, or what [`AdEntityId`] names.
+    AdRowId
+);
+number_id!(
     /// What ads show.
     CreativeId
+);
+number_id!(
+    /// A creative in a campaign.
+    CampaignCreativeId
 );
 number_id!(
     /// An anomaly.
@@ -155,6 +163,10 @@ number_id!(
 number_id!(
     /// An insight.
     InsightId
+);
+number_id!(
+    /// A risk.
+    RiskId
 );
 number_id!(
     /// A reorder suggestion.

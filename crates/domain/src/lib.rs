@@ -73,9 +73,9 @@ pub mod zone;
 
 pub use error::StoreError;
 pub use ids::{
-    AccountId, AdEntityId, AnomalyId, AuditId, ChargeId, ConversationId, CreativeId, CustomerId, DeliveryId, EventId,
-    ExportId, FiringId, InboxId, IncidentId, IncidentUpdateId, InsightId, IntegrationId, InventoryItemId, KeyId,
-    MailId, MessageId, NoteId, OrderId, PersonId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId, SessionId,
-    SocialAccountId, SocialHookId, StoryId, SubscriptionId, SuggestionId, SyncRunId, TemplateId, TrackingEventId,
-    TransactionId, UploadId, UserId,
+    AccountId, AdEntityId, AdRowId, AnomalyId, AuditId, CampaignCreativeId, ChargeId, ConversationId, CreativeId,
+    CustomerId, DeliveryId, EventId, ExportId, FiringId, InboxId, IncidentId, IncidentUpdateId, InsightId,
+    IntegrationId, InventoryItemId, KeyId, MailId, MessageId, NoteId, OrderId, PersonId, PrivacyRequestId, ProductId,
+    ReplayId, RiskId, RuleId, RunId, SessionId, SocialAccountId, SocialHookId, StoryId, SubscriptionId, SuggestionId,
+    SyncRunId, TemplateId, TrackingEventId, TransactionId, UploadId, UserId,
 };

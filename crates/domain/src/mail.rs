@@ -29,14 +29,14 @@ pub enum Mail {
     ResetPassword,
     /// An invitation to the owner of this address.
     Invitation {
-        user: String,
+        user: UserId,
         role: Role,
         by: String,
         shop: String,
     },
     /// A person wants to have this address from now on.
     NewAddress {
-        person: i64,
+        person: PersonId,
     },
     /// Something happened that the person should know of.
     Notice {
@@ -203,8 +203,8 @@ impl Mail {
         match self {
             Self::SignUp => Some((LinkPurpose::SignUp, None, None)),
             Self::ResetPassword => Some((LinkPurpose::ResetPassword, None, None)),
-            Self::Invitation { user, .. } => Some((LinkPurpose::Invitation, None, user.parse().ok())),
-            Self::NewAddress { person } => Some((LinkPurpose::NewAddress, Some(PersonId(*person)), None)),
+            Self::Invitation { user, .. } => Some((LinkPurpose::Invitation, None, Some(user.clone()))),
+            Self::NewAddress { person } => Some((LinkPurpose::NewAddress, Some(*person), None)),
             Self::Notice { .. } => None,
         }
     }

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
+    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, IntegrationId, ProductId, RiskId, StoreError,
+    SubscriptionId,
     accounts::Platform,
     ads::CampaignSums,
     freshness::Freshness,
@@ -210,7 +211,7 @@ impl Finding {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Risk {
     /// Its place among those of the account; stays while the risk does.
-    pub number: i64,
+    pub number: RiskId,
     pub found: Finding,
     pub detected_at: OffsetDateTime,
     /// When a run last found it.
@@ -355,6 +356,8 @@ pub struct Unanswered {
 pub struct OpenInsight {
     pub id: InsightId,
     pub fingerprint: String,
+    /// The [key](crate::stories::Story::key) of the story that it tells, if it tells one.
+    pub story: Option<String>,
 }
 
 /// Everything that the risks are found in, beside the daily sums and the demand of the products.

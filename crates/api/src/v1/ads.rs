@@ -159,11 +159,15 @@ pub async fn get(
     let Dated { found: own_days, freshness } = state.profit.range(account, query.range).await?;
     let freshness = FreshnessBody::new(freshness, caller.zone());
     let today = caller.zone().day_of((state.clock)());
+    let page = params.limit.page(params.cursor);
     if format == Format::Csv {
         let about = CsvMetadata { name: "ads", day: today, freshness: Some(freshness), warnings: &warnings };
-        return file(&about, &caller, query, &params, &state, streams).await;
+        let currency = caller.currency();
+        let row = move |row| FileRow::from(AdBody::new(row, currency));
+        let one = params.limit.requested().map(|_| state.ads.page(account, query, page));
+        let all = async || state.ads.stream(account, query, params.cursor).await;
+        return csv::file(&about, row, one, all, || streams.into_inner().begin(account)).await;
     }
-    let page = params.limit.page(params.cursor);
     let found = state.ads.page(account, query, page).await?;
     let store_revenue = own_days.iter().map(|day| day.components.net_revenue()).reduce(|sum, net| sum + net);
     let DayRange { first, last } = query.range;
@@ -181,27 +185,6 @@ pub async fn get(
         warnings,
     };
     Reply::listed(&body).map(Either::Left)
-}
-
-/// All rows, or a page of them where `limit` is given.
-async fn file(
-    about: &CsvMetadata<'_>,
-    caller: &Caller,
-    query: Query,
-    params: &ListParams,
-    state: &State,
-    streams: web::Data<Streams>,
-) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let currency = caller.currency();
-    let row = move |row| FileRow::from(AdBody::new(row, currency));
-    if params.limit.requested().is_none() {
-        let streaming = streams.into_inner().begin(caller.account())?;
-        let rows = state.ads.stream(caller.account(), query, params.cursor).await?;
-        return Ok(Either::Right(csv::stream(about, rows, row, streaming)));
-    }
-    let found = state.ads.page(caller.account(), query, params.limit.page(params.cursor)).await?;
-    let rows: Vec<FileRow> = found.items.into_iter().map(row).collect();
-    csv::page(about, &rows, found.next_cursor).map(Either::Left)
 }
 
 /// What the figures lack.

@@ -4,7 +4,7 @@ mod bodies;
 
 use actix_web::{Either, HttpResponse, web};
 use domain::{
-    AccountId, AdEntityId,
+    AdEntityId,
     ads::AdPlatform,
     creatives::{Query, Status},
 };
@@ -124,12 +124,15 @@ pub async fn get(
     let freshness = state.creatives.freshness(account).await?;
     let generated_at = freshness.as_of.map(instant);
     let freshness = FreshnessBody::new(freshness, caller.zone());
+    let page = params.limit.page(params.cursor);
     if format == Format::Csv {
         let day = query.range.last;
         let about = CsvMetadata { name: "creatives", day, freshness: Some(freshness), warnings: &warnings };
-        return file(&about, &caller, (account, query), &params, &state, streams).await;
+        let row = move |creative| FileRow::from(CreativeBody::new(creative, currency));
+        let one = params.limit.requested().map(|_| state.creatives.page(account, query, page));
+        let all = async || state.creatives.stream(account, query, params.cursor).await;
+        return csv::file(&about, row, one, all, || streams.into_inner().begin(caller.account())).await;
     }
-    let page = params.limit.page(params.cursor);
     let found = state.creatives.page(account, query, page).await?;
     let body = Body {
         pagination: Pagination::new(page, &found),
@@ -142,25 +145,4 @@ pub async fn get(
         warnings,
     };
     Reply::listed(&body).map(Either::Left)
-}
-
-/// All rows, or a page of them where `limit` is given.
-async fn file(
-    about: &CsvMetadata<'_>,
-    caller: &Caller,
-    (account, query): (AccountId, Query),
-    params: &ListParams,
-    state: &State,
-    streams: web::Data<Streams>,
-) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let currency = caller.currency();
-    let row = move |creative| FileRow::from(CreativeBody::new(creative, currency));
-    if params.limit.requested().is_none() {
-        let streaming = streams.into_inner().begin(caller.account())?;
-        let rows = state.creatives.stream(account, query, params.cursor).await?;
-        return Ok(Either::Right(csv::stream(about, rows, row, streaming)));
-    }
-    let found = state.creatives.page(account, query, params.limit.page(params.cursor)).await?;
-    let rows: Vec<FileRow> = found.items.into_iter().map(row).collect();
-    csv::page(about, &rows, found.next_cursor).map(Either::Left)
 }

@@ -59,7 +59,22 @@ struct ProfileBody<'a> {
     security(("api_key" = ["read"]))
 )]
 pub async fn get(caller: Caller, query: Query<NoParams>) -> Result<Reply, ApiError> {
-    let KeyRecord { user_id, scopes, profile, .. } = caller.key()?;
+    let KeyRecord {
+        id: _,
+        hash: _,
+        account_id: _,
+        user_id,
+        mode: _,
+        profile,
+        name: _,
+        prefix: _,
+        scopes,
+        created_at: _,
+        expires_at: _,
+        revoked_at: _,
+        last_used_at: _,
+        made_by: _,
+    } = caller.key()?;
     let Profile { plan, currency, timezone, locale, created_at } = profile;
     Reply::found(&Me {
         user_id: user_id.as_str(),

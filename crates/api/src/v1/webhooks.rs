@@ -222,7 +222,19 @@ pub(super) fn new_secret() -> Result<Secret, ApiError> {
 }
 
 fn created_body(subscription: Subscription, secret: String, warnings: Warnings) -> CreatedBody {
-    let Subscription { id, url, events, active, created_at, .. } = subscription;
+    let Subscription {
+        id,
+        url,
+        events,
+        active,
+        disabled_reason: _,
+        last_fired_at: _,
+        last_status: _,
+        fail_count: _,
+        total_fired: _,
+        total_failed: _,
+        created_at,
+    } = subscription;
     CreatedBody {
         id: id.0,
         url,

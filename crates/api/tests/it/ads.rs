@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    AdEntityId,
+    AdEntityId, AdRowId, CampaignCreativeId,
     ads::{
         AdListError, AdPlatform, AdRow, Coverage, Format, Group, Level, MockAdStore, Overview, Paired, Query, Status,
         Sums,
@@ -55,7 +55,7 @@ fn sums() -> Sums {
 
 fn row(id: i64) -> AdRow {
     AdRow {
-        id,
+        id: AdRowId(id),
         external_id: Some("2385".into()),
         platform: AdPlatform::Meta,
         level: Level::Campaign,
@@ -242,7 +242,7 @@ fn what_names_nothing_is_refused(
 
 fn creative() -> Creative {
     Creative {
-        id: 12,
+        id: CampaignCreativeId(12),
         key: "meta:video:99".into(),
         platform: AdPlatform::Meta,
         campaign_id: AdEntityId(238),
@@ -302,7 +302,14 @@ fn creatives_with_verdicts_and_how_they_are_made() {
                 days: 2,
                 needs: Some(Needs { purchases: 6, days: 1, spend: dec!(40) }),
             };
-            let new = Creative { id: 11, format: Format::Image, verdict, fatigue: None, won_at: None, ..creative() };
+            let new = Creative {
+                id: CampaignCreativeId(11),
+                format: Format::Image,
+                verdict,
+                fatigue: None,
+                won_at: None,
+                ..creative()
+            };
             Ok(Page { items: vec![creative(), new], next_cursor: None })
         },
     );

@@ -41,7 +41,7 @@ fn judge(record: &Record, last: Date, currency: Currency) -> Verdicts {
         campaigns.entry(day.campaign_id).or_default().push(day);
     }
     let scored_until = last.saturating_sub(Duration::days(UNSCORED_DAYS));
-    let order_spread = record.order_spread.unwrap_or_default().max(LEAST_ORDER_SPREAD);
+    let order_spread = record.order_value.spread.max(LEAST_ORDER_SPREAD);
     let campaigns: Vec<Campaign> =
         campaigns.into_iter().map(|(id, days)| Campaign::of(id, days, record, scored_until, order_spread)).collect();
     let contrasts: Vec<Contrast> =
@@ -189,6 +189,7 @@ fn fatigue(days: &[&CreativeDay]) -> Option<Fatigue> {
 
 #[cfg(test)]
 mod tests {
+    use domain::metrics::returns::OrderValue;
     use rust_decimal::dec;
     use time::macros::date;
 
@@ -213,7 +214,7 @@ mod tests {
 
     fn record(days: i64, purchases: &[i64]) -> Record {
         let all = (0..days).flat_map(|back| purchases.iter().zip(11..).map(move |(count, id)| day(id, back, *count)));
-        Record { days: all.collect(), won: vec![], order_spread: Some(0.64) }
+        Record { days: all.collect(), won: vec![], order_value: OrderValue { mean: 20.0, spread: 0.64 } }
     }
 
     fn statuses(record: &Record) -> Vec<(i64, Status)> {

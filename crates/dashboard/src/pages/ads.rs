@@ -243,6 +243,7 @@ impl Source<'_> {
 #[cfg(test)]
 mod tests {
     use domain::{
+        AdRowId,
         ads::{AdPlatform, Paired, Status},
         jobs::JobName,
     };
@@ -263,7 +264,7 @@ mod tests {
         let sums =
             Sums { spend: Some(dec!(1234.5)), revenue: Some(dec!(2469)), clicks: Some(7), paired, ..Sums::default() };
         let row = AdRow {
-            id: 1,
+            id: AdRowId(1),
             external_id: None,
             platform: AdPlatform::Meta,
             level: Level::Ad,

@@ -146,7 +146,7 @@ pub async fn post(
     let mut note = by(session, Action::MemberInvited, from.0.to_string());
     (note.target, note.after) = (Some(to.as_str().to_owned()), Some(json!({ "role": role })));
     let mail = Mail::Invitation {
-        user: session.account.user_id.to_string(),
+        user: session.account.user_id.clone(),
         role,
         by: session.person.name.clone(),
         shop: session.account.name.clone(),

@@ -112,7 +112,7 @@ pub async fn set_address(
     if state.log_in.throttles.count(&counters, now).await?.verdict != Verdict::Go {
         return page(&request, &viewer, &state, |writer| settings::fault(writer.say("mail-wait"))).await;
     }
-    let mail = Outgoing { to, language: viewer.locale().language, mail: Mail::NewAddress { person: person.0 } };
+    let mail = Outgoing { to, language: viewer.locale().language, mail: Mail::NewAddress { person } };
     state.mails.put(mail, None, now).await?;
     page(&request, &viewer, &state, |writer| settings::done(writer, "address-sent")).await
 }

@@ -14,6 +14,18 @@ pub struct OrderValue {
     pub spread: f64,
 }
 
+impl OrderValue {
+    /// Of so many orders, the sum of what they are worth, and the sum of its squares.
+    pub fn of(orders: i64, total: f64, squares: f64) -> Self {
+        let count = orders.to_f64().unwrap_or_default();
+        if count <= 0.0 || total <= 0.0 {
+            return Self::default();
+        }
+        // Of orders that are all alike, rounding may leave less than 0.
+        Self { mean: total / count, spread: (count * squares / (total * total) - 1.0).max(0.0) }
+    }
+}
+
 /// Sales per unit of spend, as a platform claims them: the 20 % quantile, the mean and the 80 % quantile of what the same spend
 /// brings again, `low ≤ expected ≤ high`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,6 +91,20 @@ mod tests {
     fn quantiles_are_those_of_the_gamma_distribution(#[case] shape: f64, #[case] z: f64, #[case] quantile: f64) {
         let found = gamma_quantile(shape, z);
         assert!((found / quantile - 1.0).abs() < 0.02, "{found}");
+    }
+
+    #[rstest]
+    // 10 and 30: a variance of 100.
+    #[case(2, 40.0, 1_000.0, OrderValue { mean: 20.0, spread: 0.25 })]
+    #[case(4, 20.0, 100.0, OrderValue { mean: 5.0, spread: 0.0 })]
+    #[case(0, 0.0, 0.0, OrderValue::default())]
+    fn how_much_orders_differ_is_told_by_their_sums(
+        #[case] orders: i64,
+        #[case] total: f64,
+        #[case] squares: f64,
+        #[case] value: OrderValue,
+    ) {
+        assert_eq!(OrderValue::of(orders, total, squares), value);
     }
 
     fn of(purchases: i64, revenue: Decimal, spread: f64) -> Option<Return> {

@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz};
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId, AdEntityId, StoreError,
+    AccountId, AdEntityId, AdRowId, StoreError,
     ads::{AdListError, AdRow, AdRows, AdStore, Group, Level, Overview, Paired, Query, Sums, place_by_day},
     page::{Page, PageRequest},
 };
@@ -179,11 +179,11 @@ impl SumRow {
             purchases_of_spent,
         };
         Ok(AdRow {
-            id,
+            id: AdRowId(id),
             external_id,
             platform: parse(&platform, "platform of ads")?,
             level,
-            parent_id,
+            parent_id: parent_id.map(AdEntityId),
             name: told(name).or(told(ad_set_name)).or(told(campaign_name)).unwrap_or(ad_account),
             status: parse(&status, "status of an ad")?,
             date,
@@ -204,7 +204,7 @@ fn parse_as<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
 /// Where a page begins: behind a row, or behind one of a day.
 #[derive(Clone, Copy, Default)]
 struct After {
-    row: Option<i64>,
+    row: Option<AdRowId>,
     day: Option<Date>,
 }
 
@@ -213,7 +213,7 @@ impl After {
     fn of(group: Group, cursor: Option<i64>) -> Option<Self> {
         match (group, cursor) {
             (_, None) => Some(Self::default()),
-            (Group::Total, row) => Some(Self { row, day: None }),
+            (Group::Total, row) => Some(Self { row: row.map(AdRowId), day: None }),
             (Group::Day, Some(cursor)) => {
                 place_by_day(cursor).map(|(day, row)| Self { row: Some(row), day: Some(day) })
             }
@@ -238,7 +238,7 @@ async fn page(
         status: status.map(|status| status.as_str()),
         level: level.as_str(),
         by_day: group == Group::Day,
-        after: after.row,
+        after: after.row.map(|id| id.0),
         after_day: after.day,
         limit: limit.saturating_add(1),
     };

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz};
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId, AdEntityId, StoreError,
+    AccountId, AdEntityId, CampaignCreativeId, StoreError,
     ads::{AdListError, Paired, Sums},
     creatives::{Creative, CreativeStore, Creatives, Fatigue, Lift, Needs, Query, Verdict},
     freshness::Freshness,
@@ -134,7 +134,7 @@ impl TryFrom<CreativeRow> for Creative {
             ..Paired::default()
         };
         Ok(Self {
-            id: row.id,
+            id: CampaignCreativeId(row.id),
             key: row.key,
             platform: parse(&row.platform, "platform of ads")?,
             campaign_id: AdEntityId(row.campaign_id),
@@ -186,7 +186,7 @@ async fn page(
     };
     let found: Vec<CreativeRow> = rows.load(connection).await?;
     let rows = found.into_iter().map(Creative::try_from).collect::<Result<_, _>>()?;
-    Ok(Page::cut(rows, page.limit, |creative: &Creative| creative.id))
+    Ok(Page::cut(rows, page.limit, |creative: &Creative| creative.id.0))
 }
 
 #[async_trait]

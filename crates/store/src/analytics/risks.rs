@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{dsl::SqlTypeOf, pg::Pg, prelude::*};
 use domain::{
-    AccountId, CustomerId, InsightId, IntegrationId, StoreError, SubscriptionId,
+    AccountId, CustomerId, InsightId, IntegrationId, RiskId, StoreError, SubscriptionId,
     jobs::JobName,
     page::{Page, PageRequest},
     risks::{Exposure, Filter, Finding, Links, Listing, Risk, RiskStore, Summary},
@@ -89,7 +89,7 @@ impl TryFrom<RiskRow> for Risk {
                 webhook_id: webhook_id.map(SubscriptionId),
             },
         };
-        Ok(Self { number: id, found, detected_at, last_seen_at })
+        Ok(Self { number: RiskId(id), found, detected_at, last_seen_at })
     }
 }
 
@@ -109,7 +109,7 @@ impl RiskStore for Store {
             .await?;
         let (freshness, counts, rows) = freshness::apart(JOB, found);
         let risks = rows.into_iter().map(Risk::try_from).collect::<Result<_, _>>()?;
-        let page = Page::cut(risks, page.limit, |risk: &Risk| risk.number);
+        let page = Page::cut(risks, page.limit, |risk: &Risk| risk.number.0);
         Ok(Listing { page, summary: summary(&counts), freshness })
     }
 }

@@ -8,6 +8,7 @@ use domain::{
         Verdict, Verdicts,
     },
     jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
+    metrics::returns::OrderValue,
     money::Currency,
     page::PageRequest,
     profit::DayRange,
@@ -54,7 +55,8 @@ async fn fill(db: &Database, account: AccountId) {
             FROM generate_series(0, 1) n CROSS JOIN (VALUES (21), (22), (23), (24)) ads (ad);
         UPDATE ad_days SET purchases = NULL WHERE account_id = $1 AND ad_id = 22 AND day = '2026-02-21';
         INSERT INTO orders (account_id, source, external_id, placed_at, gross, units, content_hash)
-            VALUES ($1, 'shopify', '1', now(), 10, 1, ''), ($1, 'shopify', '2', now(), 30, 1, '');";
+            VALUES ($1, 'shopify', '1', '2026-02-20', 10, 1, ''), ($1, 'shopify', '2', '2026-02-21', 30, 1, ''),
+                ($1, 'shopify', 'long ago', '2025-11-01', 900, 1, '');";
     db.sql.batch_execute(&rows.replace("$1", &account.0.to_string())).await.unwrap();
 }
 
@@ -138,7 +140,7 @@ async fn the_days_are_summed_by_creative_and_ad_set() {
         ]
     );
     // 10 and 30: a variance of 100 by a mean of 20.
-    assert_eq!((record.won.len(), record.order_spread), (0, Some(0.25)));
+    assert_eq!((record.won.len(), record.order_value), (0, OrderValue { mean: 20.0, spread: 0.25 }));
 }
 
 #[tokio::test]

@@ -111,11 +111,11 @@ impl AdBody {
             currency: currency.to_string(),
         });
         Self {
-            id,
+            id: id.0,
             external_id,
             platform,
             level,
-            parent_id,
+            parent_id: parent_id.map(|id| id.0),
             name,
             status,
             date: day.map(date),
@@ -306,12 +306,14 @@ pub(super) struct CoverageBody {
 impl CoverageBody {
     pub fn new(coverage: Coverage, range: DayRange, today: Date) -> Self {
         let provisional_from = coverage.provisional_from(range, today).map(date);
-        Self { platform: coverage.platform, days_synced: coverage.days, provisional_from }
+        let Coverage { platform, days: days_synced, is_synced: _ } = coverage;
+        Self { platform, days_synced, provisional_from }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::AdRowId;
     use time::macros::datetime;
 
     use super::*;
@@ -321,7 +323,7 @@ mod tests {
     fn the_columns_are_the_fields_in_their_order_with_the_native_spend_as_two() {
         let currency: Currency = "USD".parse().unwrap();
         let row = AdRow {
-            id: 1,
+            id: AdRowId(1),
             external_id: None,
             platform: AdPlatform::Meta,
             level: Level::Ad,

@@ -2,7 +2,7 @@
 
 use diesel::{
     QueryResult,
-    sql_types::{BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -10,7 +10,7 @@ use domain::{
     risks::HORIZON_DAYS,
 };
 use rust_decimal::Decimal;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, Duration};
 
 use crate::database::query::RunQueryDsl;
 
@@ -53,16 +53,18 @@ impl From<CampaignRow> for CampaignSums {
 }
 
 statement!(
-    OrderValues(account: i64 => BigInt, since: OffsetDateTime => Timestamptz, until: OffsetDateTime => Timestamptz)
-        -> OrderValueRow = "
-    SELECT coalesce(avg(gross), 0)::float8 AS mean, coalesce(var_pop(gross) / nullif(avg(gross) ^ 2, 0), 0)::float8 AS spread
-    FROM orders WHERE account_id = $1 AND placed_at > $2 AND placed_at <= $3 AND gross > 0"
+    OrderSums(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> OrderSumsRow = "
+    SELECT count(*) AS orders, coalesce(sum(gross), 0)::float8 AS total, coalesce(sum(gross * gross), 0)::float8 AS squares
+    FROM orders JOIN accounts ON accounts.id = $1
+    WHERE account_id = $1 AND gross > 0 AND placed_at >= $2::date::timestamp AT TIME ZONE timezone
+        AND placed_at < ($3::date + 1)::timestamp AT TIME ZONE timezone"
 );
 
 row!(
-    struct OrderValueRow {
-        mean: f64 => Double,
-        spread: f64 => Double,
+    struct OrderSumsRow {
+        orders: i64 => BigInt,
+        total: f64 => Double,
+        squares: f64 => Double,
     }
 );
 
@@ -84,13 +86,14 @@ pub(in crate::analytics) async fn running(
     Ok(rows.into_iter().map(CampaignSums::from).filter(|campaign| campaign.runs(days.last)).collect())
 }
 
-/// What orders are worth, as of `now`.
+/// What orders are worth; `last` is the last full day.
 pub(in crate::analytics) async fn order_value(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    now: OffsetDateTime,
+    last: Date,
 ) -> QueryResult<OrderValue> {
-    let values = OrderValues { account: account.0, since: now - Duration::days(ORDER_DAYS), until: now };
-    let OrderValueRow { mean, spread } = values.get_result(connection).await?;
-    Ok(OrderValue { mean, spread })
+    let first = last.saturating_sub(Duration::days(ORDER_DAYS - 1));
+    let sums = OrderSums { account: account.0, first, last };
+    let OrderSumsRow { orders, total, squares } = sums.get_result(connection).await?;
+    Ok(OrderValue::of(orders, total, squares))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz};
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, AdEntityId, CreativeId, StoreError,
@@ -18,7 +18,8 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
+    analytics::ads::campaigns,
+    database::{error::Failure, query::RunQueryDsl},
     webhooks::outbox,
 };
 
@@ -62,12 +63,6 @@ row!(
         campaign_id: i64 => BigInt,
         creative_id: i64 => BigInt,
     }
-);
-
-statement!(
-    /// The squared coefficient of variation of what orders are worth.
-    OrderSpread(account: i64 => BigInt) -> Scalar<Nullable<Double>> = "
-    SELECT (var_pop(gross) / nullif(avg(gross) ^ 2, 0))::float8 AS spread FROM orders WHERE account_id = $1 AND gross > 0"
 );
 
 statement!(
@@ -137,11 +132,10 @@ impl CreativeSource for Store {
         let record = self.run_unhurried::<_, Failure>(async |connection| {
             let days: Vec<DayRow> = Days { account: id, first, last }.load(connection).await?;
             let won: Vec<PairRow> = Won { account: id }.load(connection).await?;
-            let order_spread: Option<f64> = OrderSpread { account: id }.get_result(connection).await?;
             Ok(Record {
                 days: days.into_iter().map(CreativeDay::from).collect(),
                 won: won.into_iter().map(|row| (AdEntityId(row.campaign_id), CreativeId(row.creative_id))).collect(),
-                order_spread,
+                order_value: campaigns::order_value(connection, account, last).await?,
             })
         });
         Ok(record.await?)
