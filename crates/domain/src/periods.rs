@@ -38,7 +38,7 @@ text_enum!(
         Before = "before",
         /// The nearest window before that has the same weekdays.
         Weekdays = "weekdays",
-        /// The same weekdays a year, that is 364 days, before.
+        /// The same weekdays a year, that is 364 days, before; of a longer window the nearest that ends before it.
         Year = "year",
         Nothing = "none",
     }
@@ -52,7 +52,8 @@ impl Comparison {
     pub const fn days_back(self, window: i64) -> Option<i64> {
         match self {
             Self::Before => Some(window),
-            Self::Weekdays => Some((window + 6) / 7 * 7),
+            Self::Weekdays => Some(whole_weeks(window)),
+            Self::Year if window > YEAR_OF_WEEKS => Some(whole_weeks(window)),
             Self::Year => Some(YEAR_OF_WEEKS),
             Self::Nothing => None,
         }
@@ -63,6 +64,11 @@ impl Comparison {
         let back = self.days_back(days(range))?;
         Some(DayRange { first: shifted(range.first, -back), last: shifted(range.last, -back) })
     }
+}
+
+/// The days of as many weeks as take up so many days.
+const fn whole_weeks(days: i64) -> i64 {
+    (days + 6) / 7 * 7
 }
 
 /// Days of a range, both ends included.
@@ -126,6 +132,15 @@ mod tests {
     }
 
     #[test]
+    fn a_year_is_compared_with_one_that_ends_before_it() {
+        let range = Period::Year.before(TODAY);
+        assert_eq!((range.first, range.last), (date!(2025 - 11 - 22), date!(2026 - 11 - 21)));
+        let before = Comparison::Year.of(range).unwrap();
+        assert_eq!((before.first, before.last), (date!(2024 - 11 - 16), date!(2025 - 11 - 15)));
+        assert_eq!(Comparison::Year.days_back(364), Some(364));
+    }
+
+    #[test]
     fn a_change_from_nothing_or_less_says_nothing() {
         assert_eq!(Change::relative(dec!(110), dec!(100)), Some(Change::Relative(dec!(0.1))));
         assert_eq!(Change::relative(dec!(1), dec!(0)), None);
@@ -137,11 +152,13 @@ mod tests {
         fn like_weekdays_are_alike_and_do_not_overlap(length in 1i64..400, first in 0i64..3000) {
             let first = shifted(date!(2020 - 01 - 01), first);
             let range = DayRange { first, last: shifted(first, length - 1) };
-            let before = Comparison::Weekdays.of(range).unwrap();
-            prop_assert_eq!(before.first.weekday(), range.first.weekday());
-            prop_assert_eq!(days(before), length);
-            prop_assert!(before.last < range.first);
-            prop_assert!((range.first - before.last).whole_days() <= 7);
+            for (comparison, most_between) in [(Comparison::Weekdays, 7), (Comparison::Year, 7_i64.max(365 - length))] {
+                let before = comparison.of(range).unwrap();
+                prop_assert_eq!(before.first.weekday(), range.first.weekday());
+                prop_assert_eq!(days(before), length);
+                prop_assert!(before.last < range.first);
+                prop_assert!((range.first - before.last).whole_days() <= most_between);
+            }
         }
     }
 }

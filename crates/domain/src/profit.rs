@@ -133,7 +133,8 @@ pub struct Snapshot {
     pub date: Date,
     pub components: Components,
     pub basis: Basis,
-    /// Whether ad spend of the day is left out, as no rate of exchange is known for its currency.
+    /// Whether ad spend of the day is left out, as no rate of exchange was known for its currency when the day was computed,
+    /// or is known now.
     pub lacks_rates: bool,
 }
 
@@ -180,8 +181,8 @@ pub trait ProfitStore: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ProfitWriter: Send + Sync {
-    /// Makes `days` the account's snapshots and ends the run at `now`. Only what differs is written; snapshots of other
-    /// days are removed.
+    /// Makes `days` the account's snapshots, notes which of them lack rates of exchange and ends the run at `now`. Only what
+    /// differs is written; snapshots of other days are removed.
     async fn replace(
         &self,
         claim: &Claim,

@@ -147,6 +147,22 @@ fn who_won_stays_a_winner_until_there_is_hardly_any_evidence_left() {
 }
 
 #[test]
+fn a_winner_that_is_paused_stays_one_while_its_evidence_lasts() {
+    // The first creative ran on the first half of the days: it has spent half of the median.
+    let of = |own: f64, won: bool| {
+        let mut cells = cells(&[own, 2.0, 2.0]);
+        cells.retain(|cell| cell.creative != 0 || cell.day < 10);
+        verdicts(&cells, &[won, false, false], TOLD)[0]
+    };
+    let needs = Some(Needs { purchases: 0.0, days: 0, spend: 1_000.0 });
+    assert_eq!((of(6.0, false).status, of(6.0, false).needs), (Status::InsufficientData, needs));
+    let paused = of(6.0, true);
+    assert_eq!((paused.status, paused.metric, paused.needs), (Status::Winner, Some(Metric::Roas), None));
+    assert!(paused.evidence.unwrap() >= FADED_BELOW && paused.days == 10, "{paused:?}");
+    assert_eq!((of(2.0, true).status, of(2.0, true).needs), (Status::Faded, None));
+}
+
+#[test]
 fn one_good_day_names_nobody() {
     // All sell the same each day, but the first 25 times as much on one.
     let on = |good: i64| {

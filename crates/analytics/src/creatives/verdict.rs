@@ -100,6 +100,7 @@ pub struct Verdict {
     pub compared_with: usize,
     /// On which it ran.
     pub days: usize,
+    /// None where it is judged by what was sold.
     pub needs: Option<Needs>,
 }
 
@@ -234,10 +235,11 @@ struct One<'a> {
 }
 
 impl One<'_> {
+    /// Who has won is judged by the evidence alone: a paused winner spends and sells less than it takes to become one.
     fn verdict(&self) -> Verdict {
-        let sold = metric_of(self.group.told).filter(|_| self.needs.is_none());
+        let sold = metric_of(self.group.told).filter(|_| self.won || self.needs.is_none());
         if let Some(verdict) = sold.and_then(|metric| self.compare(metric)) {
-            return verdict;
+            return Verdict { needs: None, ..verdict };
         }
         let Told { impressions, clicks, .. } = self.group.told;
         let is_clicked = impressions && clicks && self.own.clicks >= LEAST_CLICKS && self.own.days.len() >= LEAST_DAYS;

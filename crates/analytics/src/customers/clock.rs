@@ -36,9 +36,10 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// From the number of different customers who bought on each day, oldest first, ending on `last`. With less than 52
-    /// weeks of it the days that are not known last a day each, and the others the nearer to a day the fewer of the days
-    /// ahead are known from a year before; with none of these, and in a shop that has just opened, every day lasts a day.
+    /// From the number of different customers who bought on each day, oldest first, ending on `last`; without days before the
+    /// shop's first customer, which would look like a dead season. With less than 52 weeks of it the days that are not known
+    /// last a day each, and the others the nearer to a day the fewer of the days ahead are known from a year before; with none
+    /// of these, and in a shop that has just opened, every day lasts a day.
     #[must_use]
     pub fn of(buyers: &[f64], last: Date) -> Self {
         let year_ago = buyers.len().saturating_sub(YEAR);

@@ -10,7 +10,7 @@ use crate::YEAR;
 /// What is known of one customer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct History {
-    /// Orders that count (not cancelled); 0 makes a prospect.
+    /// Orders placed, cancelled later or not; 0 makes a prospect.
     pub orders: u32,
     /// Different days with an order; held within 1 and `orders` for a customer with orders.
     pub purchase_days: u32,

@@ -89,7 +89,7 @@ struct SnapshotBody {
     #[schema(value_type = f64, example = 0.00)]
     returned_fees_estimate: JsonDecimal,
     /// Whether `ad_spend` holds all that was spent: false where no rate of exchange is known for the currency of a part, which
-    /// is left out until rates are imported.
+    /// is left out until rates are imported and, with the next night, the day is computed again.
     #[schema(example = true)]
     ad_spend_complete: bool,
     /// How each figure came about; only with `explain=1`, and not in a file.

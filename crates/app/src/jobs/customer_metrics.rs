@@ -5,7 +5,7 @@ use domain::{
     StoreError,
     customer_metrics::{Days, KnownCustomer, Metrics, Purchases},
     customers::Segment,
-    daily::without_gaps,
+    daily::{DayTotals, without_gaps},
     jobs::WriteOutcome,
     money::{estimate, round},
     profit::DayRange,
@@ -25,11 +25,13 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let last = end_of_last_week(as_of);
     let range = DayRange { first: Clock::first_day(last), last };
     let known = work.deps.daily.series(work.account.id, range).await?;
-    let buyers: Vec<f64> =
-        without_gaps(&known, range.first, range.last).iter().map(|day| number(day.customers)).collect();
     let days = days(as_of, known.iter().find(|day| day.customers > 0).map(|day| day.day));
     let customers = work.deps.customers.customers(work.account.id, days).await?;
-    let news = off_thread(move || score(&customers, &zone, days, &Clock::of(&buyers, days.earlier))).await?;
+    let news = off_thread(move || {
+        let clock = clock(&known, &customers, &zone, days.earlier);
+        score(&customers, &zone, days, &clock)
+    })
+    .await?;
     work.deps.customers.write(work.claim, news, (work.clock)()).await
 }
 
@@ -38,6 +40,15 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
 fn days(as_of: Date, first: Option<Date>) -> Days {
     let earlier = end_of_last_week(as_of);
     Days { last: as_of, earlier, before: back_test_day(first, earlier) }
+}
+
+/// The shop's year up to the end of `last`, from its first customer on: days before that with nothing but expenses, visitors
+/// or orders of unknown buyers are no dead season. Where there were customers before `known` begins, its quiet days are one.
+fn clock(known: &[DayTotals], customers: &[KnownCustomer], zone: &Zone, last: Date) -> Clock {
+    let first = customers.iter().filter_map(|customer| customer.purchases.span).map(|(first, _)| first).min();
+    let Some(opening) = first.map(|first| zone.day_of(first)) else { return Clock::default() };
+    let buyers: Vec<f64> = without_gaps(known, opening, last).iter().map(|day| number(day.customers)).collect();
+    Clock::of(&buyers, last)
 }
 
 /// The Sunday before the week of a day.
@@ -162,6 +173,28 @@ mod tests {
     fn weeks_end_on_sunday() {
         let ends = [date!(2026 - 03 - 01), date!(2026 - 03 - 02), date!(2026 - 03 - 08)].map(end_of_last_week);
         assert_eq!(ends, [date!(2026 - 02 - 22), date!(2026 - 03 - 01), date!(2026 - 03 - 01)]);
+    }
+
+    #[test]
+    fn days_before_the_first_customer_are_no_dead_season() {
+        let last = end_of_last_week(AS_OF);
+        // Thirteen months of expenses, and buyers on the last 90 days.
+        let day = |ago: i64| DayTotals {
+            customers: if ago < 90 { 10 } else { 0 },
+            extra_expenses: dec!(5),
+            ..DayTotals::quiet(last - Duration::days(ago))
+        };
+        let known: Vec<DayTotals> = (0..392).rev().map(day).collect();
+        let of = |customers: &[KnownCustomer]| clock(&known, customers, &"UTC".parse().unwrap(), last);
+        let since = |ago: i64| {
+            let first = last.midnight().assume_utc() - Duration::days(ago);
+            let mut buyer = customer(1, 1, dec!(20));
+            buyer.purchases.span = Some((first, first));
+            of(&[customer(2, 0, dec!(0)), buyer])
+        };
+        assert_eq!(since(89), Clock::default(), "90 days tell nothing of the year");
+        assert_ne!(since(800), Clock::default(), "a shop that was open had no buyers then");
+        assert_eq!(of(&[]), Clock::default());
     }
 
     #[test]

@@ -220,7 +220,8 @@ mod tests {
         };
         assert_eq!(told(dec!(100), false), Vec::<String>::new());
         assert!(told(dec!(99.97), false)[0].starts_with("The cost of 99% of the goods sold is known."));
-        let rates = "On 1 day profit leaves out ad spend in a currency without a rate of exchange. Import the rates.";
+        let rates = "On 1 day profit leaves out ad spend in a currency without a rate of exchange. Import the \
+            rates, and it is counted from the next night on.";
         assert_eq!(told(dec!(100), true), [rates]);
     }
 

@@ -45,4 +45,4 @@ profit-lacks-costs = The cost of { $share } of the goods sold is known. The rest
 profit-lacks-rates = On { $days_n ->
     [one] { $days } day
    *[other] { $days } days
-} profit leaves out ad spend in a currency without a rate of exchange. Import the rates.
+} profit leaves out ad spend in a currency without a rate of exchange. Import the rates, and it is counted from the next night on.

@@ -45,4 +45,4 @@ profit-lacks-costs = Se conoce el costo del { $share } de lo vendido. El resto s
 profit-lacks-rates = En { $days_n ->
     [one] { $days } día
    *[other] { $days } días
-} la ganancia no incluye gasto publicitario en una moneda sin tipo de cambio. Importa los tipos de cambio.
+} la ganancia no incluye gasto publicitario en una moneda sin tipo de cambio. Importa los tipos de cambio y se contará desde la noche siguiente.

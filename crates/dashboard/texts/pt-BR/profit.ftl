@@ -45,4 +45,4 @@ profit-lacks-costs = O custo de { $share } do que foi vendido é conhecido. O re
 profit-lacks-rates = Em { $days_n ->
     [one] { $days } dia
    *[other] { $days } dias
-} o lucro não inclui gasto com anúncios em uma moeda sem taxa de câmbio. Importe as taxas.
+} o lucro não inclui gasto com anúncios em uma moeda sem taxa de câmbio. Importe as taxas, e ele será contado a partir da noite seguinte.

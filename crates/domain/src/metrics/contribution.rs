@@ -7,10 +7,10 @@ use crate::daily::DayTotals;
 /// What orders cost besides the goods, as it was on some days.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OrderCosts {
-    /// Fees in parts of gross revenue.
+    /// Fees, before any were given back, in parts of gross revenue.
     pub fee_share: f64,
-    /// Shipping, in the account's currency.
-    pub shipping_per_unit: f64,
+    /// Shipping in parts of gross revenue: what is dear carries more of a parcel that it shares with what is cheap.
+    pub shipping_share: f64,
 }
 
 impl OrderCosts {
@@ -18,16 +18,17 @@ impl OrderCosts {
     pub fn of(days: &[DayTotals]) -> Self {
         let sum =
             |figure: fn(&DayTotals) -> Decimal| days.iter().map(figure).sum::<Decimal>().to_f64().unwrap_or_default();
-        let ratio = |costs: f64, whole: f64| if whole > 0.0 { costs / whole } else { 0.0 };
+        let revenue = sum(|day| day.gross_revenue);
+        let share = |costs: f64| if revenue > 0.0 { costs / revenue } else { 0.0 };
         Self {
-            fee_share: ratio(sum(|day| day.fees), sum(|day| day.gross_revenue)),
-            shipping_per_unit: ratio(sum(|day| day.shipping), sum(|day| day.units.into())),
+            fee_share: share(sum(|day| day.fees + day.basis.returned_fees)),
+            shipping_share: share(sum(|day| day.shipping)),
         }
     }
 
     /// Price less unit cost, fees and shipping; below 0 where each sale costs more than it brings.
     pub fn unit_contribution(&self, price: f64, unit_cost: f64) -> f64 {
-        price * (1.0 - self.fee_share) - unit_cost - self.shipping_per_unit
+        price * (1.0 - self.fee_share - self.shipping_share) - unit_cost
     }
 }
 
@@ -63,9 +64,29 @@ mod tests {
             ..DayTotals::quiet(date!(2026 - 03 - 01))
         };
         let costs = OrderCosts::of(&[day]);
-        // 20 less 5 % of fees, 12 of cost and 3 of shipping.
+        // 20 less 5 % of fees, 15 % of shipping and 12 of cost.
         assert!((costs.unit_contribution(20.0, 12.0) - 4.0).abs() < 1e-9);
-        assert!((costs.unit_contribution(10.0, 12.0) + 5.5).abs() < 1e-9);
+        assert!((costs.unit_contribution(10.0, 12.0) + 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_accessory_does_not_carry_half_of_a_parcel() {
+        // A lamp of 60 and a cable of 1 in one order: 5 % of fees and 6.10 of shipping.
+        let day = DayTotals {
+            gross_revenue: dec!(61),
+            fees: dec!(3.05),
+            shipping: dec!(6.10),
+            units: 2,
+            ..DayTotals::quiet(date!(2026 - 03 - 01))
+        };
+        assert!((OrderCosts::of(&[day]).unit_contribution(1.0, 0.1) - 0.75).abs() < 1e-9);
+    }
+
+    #[test]
+    fn fees_that_were_given_back_are_not_saved_on_the_next_sale() {
+        let mut day = DayTotals { gross_revenue: dec!(200), fees: dec!(4), ..DayTotals::quiet(date!(2026 - 03 - 01)) };
+        day.basis.returned_fees = dec!(6);
+        assert!((OrderCosts::of(&[day]).fee_share - 0.05).abs() < 1e-9);
     }
 
     #[test]

@@ -27,12 +27,15 @@ type Instant = Nullable<Timestamptz>;
 statement!(
     /// The snapshots of some days, and with the last of the days how fresh all of them are: said in each row it would be a
     /// fifth of what is sent.
+    ///
+    /// What had no rate when a snapshot was computed is not in it, though there may be one now.
     Range(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> SnapshotRow = concat!("
     SELECT snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate, fees_estimate, shipping_estimate,
         extra_expenses, purchase_count,
         goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders,
         returned_units, returned_cogs, returned_fees,
-        snapshot_date = ANY (ARRAY(SELECT day FROM ad_days WHERE account_id = $1 AND fx IS NULL)) AS lacks_rates,
+        lacks_rates OR snapshot_date = ANY (ARRAY(SELECT day FROM ad_days WHERE account_id = $1 AND fx IS NULL))
+            AS lacks_rates,
         CASE snapshot_date WHEN $3 THEN ", newest!(job, "profit_snapshots"), " END AS as_of,
         CASE snapshot_date WHEN $3 THEN ", newest!(orders.placed_at), " END AS newest_order,
         CASE snapshot_date WHEN $3 THEN ", newest!(refunds.refunded_at), " END AS newest_refund,

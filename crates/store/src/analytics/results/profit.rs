@@ -21,6 +21,7 @@ use crate::{
 };
 
 statement!(
+    /// Notes which days lack rates of exchange now: rates that come later change no row before the next run.
     Upsert(
         account: i64 => BigInt,
         dates: Vec<Date> => Array<SqlDate>,
@@ -41,10 +42,14 @@ statement!(
         returned_fees: Vec<Decimal> => Array<Numeric>,
         now: OffsetDateTime => Timestamptz,
     ) -> Scalar<Bool> = "
+    WITH lacking AS (SELECT DISTINCT day FROM ad_days WHERE account_id = $1 AND fx IS NULL)
     INSERT INTO profit_snapshots AS old (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
         fees_estimate, shipping_estimate, extra_expenses, purchase_count, goods_revenue, cogs_covered_revenue,
-        fees_estimated_orders, shipping_estimated_orders, returned_units, returned_cogs, returned_fees, computed_at)
-    SELECT $1, v.*, $18 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS v
+        fees_estimated_orders, shipping_estimated_orders, returned_units, returned_cogs, returned_fees, lacks_rates,
+        computed_at)
+    SELECT $1, v.*, lacking.day IS NOT NULL, $18
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS v (snapshot_date)
+    LEFT JOIN lacking ON lacking.day = v.snapshot_date
     ON CONFLICT (account_id, snapshot_date) DO UPDATE SET
         gross_revenue = excluded.gross_revenue, refunds = excluded.refunds, ad_spend = excluded.ad_spend,
         cogs_estimate = excluded.cogs_estimate, fees_estimate = excluded.fees_estimate,
@@ -53,16 +58,16 @@ statement!(
         cogs_covered_revenue = excluded.cogs_covered_revenue, fees_estimated_orders = excluded.fees_estimated_orders,
         shipping_estimated_orders = excluded.shipping_estimated_orders, returned_units = excluded.returned_units,
         returned_cogs = excluded.returned_cogs, returned_fees = excluded.returned_fees,
-        computed_at = excluded.computed_at
+        lacks_rates = excluded.lacks_rates, computed_at = excluded.computed_at
     WHERE (old.gross_revenue, old.refunds, old.ad_spend, old.cogs_estimate, old.fees_estimate, old.shipping_estimate,
             old.extra_expenses, old.purchase_count, old.goods_revenue, old.cogs_covered_revenue,
             old.fees_estimated_orders, old.shipping_estimated_orders, old.returned_units, old.returned_cogs,
-            old.returned_fees)
+            old.returned_fees, old.lacks_rates)
         IS DISTINCT FROM (excluded.gross_revenue, excluded.refunds, excluded.ad_spend, excluded.cogs_estimate,
             excluded.fees_estimate, excluded.shipping_estimate, excluded.extra_expenses, excluded.purchase_count,
             excluded.goods_revenue, excluded.cogs_covered_revenue, excluded.fees_estimated_orders,
             excluded.shipping_estimated_orders, excluded.returned_units, excluded.returned_cogs,
-            excluded.returned_fees)
+            excluded.returned_fees, excluded.lacks_rates)
     RETURNING true AS written"
 );
 
