@@ -117,8 +117,8 @@ impl SupplyTerms {
     }
 }
 
-/// Longest lead time plus review period in days; longer terms are cut to it.
-pub const LONGEST_PROTECTION_DAYS: usize = 365;
+/// Longest lead time plus review period in days, two years and a week; longer terms are cut to it.
+pub const LONGEST_PROTECTION_DAYS: usize = 737;
 
 /// A quantity to order and every number it came from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -158,10 +158,11 @@ pub struct Suggestion {
     pub confidence: f64,
 }
 
-/// What to order of an item with `on_hand` units in stock and `on_order` on their way.
+/// What to order of an item with `on_hand` units in stock, below 0 if more were sold, and `on_order` on their way.
 #[must_use]
 pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &SupplyTerms) -> Suggestion {
-    let on_hand = non_negative(on_hand);
+    // Below 0 is what was sold beyond the stock, and leaves as soon as an order arrives.
+    let on_hand = if on_hand.is_finite() { on_hand.clamp(-1e12, 1e12) } else { 0.0 };
     let on_order = non_negative(on_order);
     let (lead_time, review) = (terms.lead_time(), terms.review());
     let goal = terms.service.level(model.class());
@@ -357,6 +358,15 @@ mod tests {
         let rhythm = rhythm();
         let terms = SupplyTerms { pack_size, minimum_order, ..TERMS };
         assert_eq!(suggest(&steady(&rhythm), 30.0, 100.0, &terms).quantity, quantity);
+    }
+
+    #[test]
+    fn what_was_sold_beyond_the_stock_is_ordered_as_well() {
+        let rhythm = rhythm();
+        let ordered = |on_hand, on_order| suggest(&steady(&rhythm), on_hand, on_order, &TERMS);
+        assert_eq!((ordered(-30.0, 0.0).quantity, ordered(-30.0, 30.0).quantity), (263, 233));
+        assert!(ordered(-200.0, 200.0).due, "all that is on order is promised");
+        assert_eq!(ordered(f64::NAN, 0.0).quantity, 233);
     }
 
     #[test]

@@ -45,7 +45,9 @@ pub struct Anomaly {
     pub id: AnomalyId,
     pub kind: Kind,
     pub metric: String,
-    /// The day that was scored, in the account's time zone.
+    /// The days that it spans, in the account's time zone.
+    pub span: DayRange,
+    /// The day of the span that departed most, which the numbers describe.
     pub day: Date,
     pub observed_value: f64,
     pub expected_value: f64,

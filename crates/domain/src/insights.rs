@@ -7,12 +7,14 @@ pub mod grounding;
 mod news;
 mod products;
 mod rules;
+mod stock;
 mod stories;
 mod told;
 
 pub use choice::{Chosen, MOST_TOLD, choose};
 pub use facts::{
-    CommentsWaiting, CriticalItem, Facts, InsightSource, SegmentFact, StaleShop, Stored, StoryFact, UNANSWERED_AFTER,
+    CommentsWaiting, CriticalItem, Facts, InsightSource, PendingReorder, SegmentFact, StaleShop, Stored, StoryFact,
+    UNANSWERED_AFTER,
 };
 pub use products::{LEAST_PURCHASES, ProductWeeks, WEEK_DAYS, WEEKS_BEFORE};
 pub use rules::draft;
@@ -112,6 +114,8 @@ pub struct Insight {
     pub is_told: bool,
     /// Money at stake, in the account's currency; `None` where it is not known.
     pub at_stake: Option<f64>,
+    /// What it is ranked by, in the account's currency; `None` for one from before that was kept.
+    pub weight: Option<f64>,
     /// The story that it tells, if it tells one that is still known.
     pub story: Option<StoredStory>,
     pub computed_at: OffsetDateTime,
@@ -203,6 +207,8 @@ pub struct Draft {
     pub told: Told,
     /// Money at stake, in the account's currency; `None` where it is not known.
     pub stake: Option<Decimal>,
+    /// What it is ranked by, in the account's currency: the stake, or what its severity counts as without one.
+    pub weight: Decimal,
     /// Whether it may be told unasked, if there is room.
     pub earns_place: bool,
     /// Told before all others, whatever is at stake.
@@ -221,6 +227,7 @@ impl Draft {
             category,
             told,
             stake: None,
+            weight: Decimal::ZERO,
             earns_place: true,
             comes_first: false,
             is_over: false,

@@ -124,7 +124,7 @@ pub struct ItemDay {
 }
 
 /// What the job `inventory_velocity` found about a product.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
     pub product_id: ProductId,
     pub sku: String,
@@ -146,6 +146,8 @@ pub struct Figures {
     pub trend: Trend,
     pub status: Status,
     pub estimated_stockout_at: Option<Date>,
+    /// What selling a unit brings, in the account's currency; `None` without a price or a unit cost.
+    pub unit_contribution: Option<f64>,
 }
 
 /// Where the job `inventory_velocity` puts its result.

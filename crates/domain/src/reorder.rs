@@ -8,7 +8,7 @@ pub use reason::{Basis, Reason, sells_at_a_loss};
 
 use async_trait::async_trait;
 use rust_decimal::{Decimal, prelude::ToPrimitive};
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
 use crate::{
     AccountId, InventoryItemId, ProductId, StoreError, SuggestionId,
@@ -18,6 +18,7 @@ use crate::{
     money::Currency,
     page::{Page, PageRequest},
     texts::Texts,
+    zone::Zone,
 };
 
 text_enum!(
@@ -78,6 +79,12 @@ impl Suggestion {
     /// Whether to follow it; not where each sale costs more than it brings.
     pub fn is_recommended(&self) -> bool {
         !self.basis.as_ref().is_some_and(Basis::sells_at_a_loss)
+    }
+
+    /// By when to order, as [`Basis::order_by`] has it on the day on which it was computed; `None` for one from before its
+    /// numbers were kept.
+    pub fn order_by(&self, zone: &Zone) -> Option<Date> {
+        self.basis.as_ref()?.order_by(zone.day_of(self.computed_at))
     }
 
     /// Why, with the numbers used; one from before they were kept is told in English.

@@ -128,7 +128,7 @@ impl Story {
     /// What it is about: with its days this tells a story from run to run, whichever lever was found last.
     pub fn key(&self) -> String {
         match &self.lever {
-            Some(Lever { kind: LeverKind::StockOut, part: Some(sku), .. }) => format!("stock_out:{sku}"),
+            Some(Lever { kind: LeverKind::StockOut, part: Some(sku), .. }) => stock_out_key(sku),
             _ => self.subject.key(self.direction),
         }
     }
@@ -219,6 +219,11 @@ impl Story {
             LeverKind::Traffic => Action::CheckTrafficSources,
         }
     }
+}
+
+/// The [key](Story::key) of the story of a product that is out of stock.
+pub fn stock_out_key(sku: &str) -> String {
+    format!("stock_out:{sku}")
 }
 
 /// A story that is kept.

@@ -98,7 +98,8 @@ fn score(
     }
     let of = |products: Vec<ProductWeeks>| {
         let stored = Stored { products, ..Stored::default() };
-        let drafts = draft(&Facts { days: days.to_vec(), stored });
+        let last = days.last().map_or(time::Date::MIN, |day| day.day);
+        let drafts = draft(&Facts { last, days: days.to_vec(), stored });
         drafts.into_iter().filter(|draft| draft.told.kind == Kind::ProductTookOff).collect::<Vec<_>>()
     };
     let told = of(known.iter().map(|(product, _)| product.clone()).collect());

@@ -47,17 +47,22 @@ impl LastYear {
     }
 
     /// Whether a season was ending a year ago: from the day `from` days ahead until day `until`, the item sold at most half as
-    /// much a day as in the weeks before, and in these enough to tell.
+    /// much a day as in the weeks before, and in these enough to tell. Of the days beyond a year nothing is known.
     pub fn ended(&self, from: usize, until: usize) -> bool {
-        let days = until.saturating_sub(from).max(1) as f64;
-        let daily = (self.units(until) - self.units(from)) / days;
+        let until = until.min(self.cumulated.len());
+        let days = until.saturating_sub(from);
+        if days < FEWEST_DAYS {
+            return false;
+        }
+        let daily = (self.units(until) - self.units(from)) / days as f64;
         self.before >= FEWEST_UNITS && daily <= LEFT_OF_A_SEASON * self.daily_before
     }
 
-    /// Units of the next `days` days; beyond a year those of a year.
+    /// Units of the next `days` days; beyond a year it begins again.
     pub fn units(&self, days: usize) -> f64 {
-        let last = self.cumulated.len().min(days);
-        last.checked_sub(1).and_then(|day| self.cumulated.get(day)).copied().unwrap_or_default()
+        let first = |days: usize| days.checked_sub(1).and_then(|day| self.cumulated.get(day)).copied();
+        let (years, days) = (days / YEAR, days % YEAR);
+        years as f64 * first(YEAR).unwrap_or_default() + first(days).unwrap_or_default()
     }
 }
 
@@ -78,7 +83,8 @@ mod tests {
         for (days, units) in [(0, 0.0), (14, 140.0), (15, 190.0), (42, 1_540.0), (50, 1_620.0)] {
             assert!((last_year.units(days) - units).abs() < 1e-9, "{days}: {}", last_year.units(days));
         }
-        assert!((last_year.units(900) - last_year.units(364)).abs() < f64::EPSILON);
+        let two_years = 2.0 * last_year.units(364);
+        assert!((last_year.units(735) - two_years - 70.0).abs() < 1e-9, "{}", last_year.units(735));
     }
 
     #[test]
@@ -98,6 +104,14 @@ mod tests {
         };
         assert!(after(4.9, 10.0) && !after(5.1, 10.0));
         assert!(!after(0.0, 0.1), "five units a year ago tell nothing");
+    }
+
+    #[test]
+    fn a_steady_item_has_no_season_that_ends_beyond_the_year() {
+        let steady = LastYear::of(&item(420, |_| 10.0)).unwrap();
+        assert!(!steady.ended(320, 440) && !steady.ended(360, 480) && !steady.ended(500, 620));
+        let over = LastYear::of(&item(420, |ago| if ago > 364 { 10.0 } else { 1.0 })).unwrap();
+        assert!(over.ended(320, 440));
     }
 
     #[test]

@@ -50,9 +50,15 @@ struct AnomalyBody {
     direction: Direction,
     #[schema(schema_with = names::severity)]
     severity: Severity,
-    /// The day that was judged, in the account's time zone.
+    /// The day that departed most, which the numbers describe, in the account's time zone.
     #[schema(format = Date, example = "2026-05-01")]
     day: String,
+    /// The first day of the event.
+    #[schema(format = Date, example = "2026-04-30")]
+    first_day: String,
+    /// The last day of the event so far.
+    #[schema(format = Date, example = "2026-05-02")]
+    last_day: String,
     #[schema(format = DateTime, example = "2026-05-02T03:00:00Z")]
     detected_at: String,
     /// Null when unknown.
@@ -153,6 +159,7 @@ impl AnomalyBody {
             id,
             kind,
             metric,
+            span,
             day,
             observed_value,
             expected_value,
@@ -180,6 +187,8 @@ impl AnomalyBody {
             direction,
             severity,
             day: date(day),
+            first_day: date(span.first),
+            last_day: date(span.last),
             detected_at: instant(detected_at),
             inferred_cause,
             confidence: confidence.map(round4),

@@ -151,6 +151,7 @@ impl InsightBody {
             told,
             is_told,
             at_stake,
+            weight: _,
             story,
             computed_at,
             resolved_at,

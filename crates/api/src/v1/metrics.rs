@@ -45,7 +45,7 @@ struct DayBody {
     /// Upper bound of that range.
     #[schema(example = 1910.0)]
     high: Option<f64>,
-    /// The anomaly of this metric on this day; null when it is none.
+    /// The anomaly of this metric that the day is a part of; null when it is none.
     #[schema(example = 77)]
     anomaly_id: Option<i64>,
 }
@@ -53,14 +53,9 @@ struct DayBody {
 impl From<JudgedDay> for DayBody {
     fn from(judged: JudgedDay) -> Self {
         let JudgedDay { day, observed, expected, anomaly } = judged;
-        Self {
-            day: date(day),
-            observed: observed.map(round4),
-            expected: expected.map(|Expected { value, .. }| round4(value)),
-            low: expected.map(|Expected { low, .. }| round4(low)),
-            high: expected.map(|Expected { high, .. }| round4(high)),
-            anomaly_id: anomaly.map(|id| id.0),
-        }
+        let rounded = |Expected { value, low, high }| [value, low, high].map(|figure| Some(round4(figure)));
+        let [expected, low, high] = expected.map(rounded).unwrap_or_default();
+        Self { day: date(day), observed: observed.map(round4), expected, low, high, anomaly_id: anomaly.map(|id| id.0) }
     }
 }
 

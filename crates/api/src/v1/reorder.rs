@@ -6,6 +6,7 @@ use domain::{
     money::Currency,
     reorder::{Basis, ChangeError, Listing, Status, Suggestion},
     texts::Texts,
+    zone::Zone,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -21,7 +22,7 @@ use crate::{
     language::{Accepted, LanguageParam},
     names, path,
     query::{Limit, Query},
-    respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, instant, round4},
+    respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, date, instant, round4},
     state::State,
     warnings::Warning,
     write::detached,
@@ -40,15 +41,22 @@ struct SuggestionBody {
     /// As it was when the suggestion was made; null for one from before it was kept.
     #[schema(example = "Blue mug")]
     product_name: Option<String>,
-    #[schema(example = 240)]
+    #[schema(example = 120)]
     qty_suggested: i64,
-    #[schema(example = "Sells 6.0 a day; 42 in stock last 7 days, delivery takes 14.")]
+    #[schema(
+        example = "Sells about 6.1 a day; 42 in stock. About 128 are expected to sell before an order placed in 7 days could \
+        arrive (14 days of delivery), and 162 cover it with a probability of 90%. Order 120 (packs of 12)."
+    )]
     reason: String,
     #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.9)]
     confidence: JsonDecimal,
     /// Days of demand that the quantity covers.
-    #[schema(example = 44)]
+    #[schema(example = 21)]
     forecast_days: i64,
+    /// The last day on which an order arrives before what is on hand and on order runs out, at the expected demand; before the
+    /// day of `computed_at` where it is too late for that. Null more than two years away, and without a basis.
+    #[schema(format = Date, example = "2026-04-25")]
+    order_by: Option<String>,
     #[schema(format = DateTime, example = "2026-05-02T04:10:00Z")]
     computed_at: String,
     #[schema(schema_with = names::reorder_status)]
@@ -151,7 +159,8 @@ impl From<Basis> for BasisBody {
 }
 
 impl SuggestionBody {
-    fn new(suggestion: Suggestion, texts: &Texts, currency: Currency) -> Self {
+    fn new(suggestion: Suggestion, texts: &Texts, currency: Currency, zone: &Zone) -> Self {
+        let order_by = suggestion.order_by(zone).map(date);
         let reason = suggestion.reason_in(texts, currency);
         let recommended = suggestion.is_recommended();
         let Suggestion {
@@ -176,6 +185,7 @@ impl SuggestionBody {
             reason,
             confidence: JsonDecimal::ratio(confidence),
             forecast_days,
+            order_by,
             computed_at: instant(computed_at),
             status,
             recommended,
@@ -247,7 +257,7 @@ pub async fn get(
         items: found
             .items
             .into_iter()
-            .map(|suggestion| SuggestionBody::new(suggestion, &texts, caller.currency()))
+            .map(|suggestion| SuggestionBody::new(suggestion, &texts, caller.currency(), caller.zone()))
             .collect(),
         generated_at: freshness.as_of.map(instant),
         freshness: FreshnessBody::new(freshness, caller.zone()),
@@ -306,7 +316,7 @@ pub async fn change(
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let account = caller.account();
     let work = async move { state.reorder.change(account, id, status, None, (state.clock)()).await };
-    let suggestion = SuggestionBody::new(detached(work).await?, &texts, caller.currency());
+    let suggestion = SuggestionBody::new(detached(work).await?, &texts, caller.currency(), caller.zone());
     Ok(Reply::done(&ChangedBody { suggestion, api_version: API_VERSION, warnings })?.in_language(&texts))
 }
 

@@ -55,7 +55,7 @@ fn a_suggestion_is_shown_as_it_is_after_the_change(#[values("pending", "ordered"
         answer.json(),
         json!({
             "id": 9, "inventory_item_id": 55, "sku": "MUG", "product_name": "Blue mug", "qty_suggested": 240, "reason": "r", "confidence": 0.9,
-            "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": status, "recommended": true,
+            "forecast_days": 44, "order_by": null, "computed_at": "2026-05-02T12:00:30Z", "status": status, "recommended": true,
             "basis": null, "api_version": "v1",
             "warnings": [{"code": "unknown_field", "param": "note"}]
         })

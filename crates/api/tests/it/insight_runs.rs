@@ -123,6 +123,7 @@ fn insight(status: Status) -> Insight {
         told: None,
         is_told: true,
         at_stake: None,
+        weight: None,
         story: None,
         status,
         source: Source::Model,

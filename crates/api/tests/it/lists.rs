@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    AccountId, AnomalyId, CustomerId, InsightId, InventoryItemId, StoreError, StoryId, SuggestionId,
+    AccountId, AnomalyId, CustomerId, InsightId, InventoryItemId, RiskId, StoreError, StoryId, SuggestionId,
     accounts::Platform,
     anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, MockAnomalyStore, Severity},
     as_of::MockAsOfStore,
@@ -401,6 +401,7 @@ fn insights_by_every_filter() {
                 told: None,
                 is_told: false,
                 at_stake: Some(1_450.000_04),
+                weight: Some(1_450.000_04),
                 story: Some(story()),
                 status: domain::insights::Status::Open,
                 source: domain::insights::Source::Rules,
@@ -448,6 +449,7 @@ fn anomalies_since_the_first_of_so_many_local_days() {
                 id: AnomalyId(5),
                 kind: Kind::Correlated,
                 metric: "gross_revenue".into(),
+                span: DayRange { first: date!(2026 - 04 - 30), last: date!(2026 - 05 - 02) },
                 day: date!(2026 - 05 - 01),
                 observed_value: 812.400_04,
                 expected_value: 1530.0,
@@ -501,7 +503,8 @@ fn anomalies_since_the_first_of_so_many_local_days() {
         json!({
             "id": 5, "kind": "correlated", "metric": "gross_revenue", "observed_value": 812.4, "expected_value": 1530.0,
             "expected_interval": [1180.0, 1910.0], "z_score": -4.1235, "direction": "down", "severity": "medium",
-            "day": "2026-05-01", "detected_at": "2026-05-02T03:00:00Z", "inferred_cause": "Sales on Shopify were 98% below normal (98% of the difference).", "confidence": 0.8,
+            "day": "2026-05-01", "first_day": "2026-04-30", "last_day": "2026-05-02",
+            "detected_at": "2026-05-02T03:00:00Z", "inferred_cause": "Sales on Shopify were 98% below normal (98% of the difference).", "confidence": 0.8,
             "correlated_metrics": [{"metric": "ad_spend", "modz": -3.7, "direction": "down"}],
             "drivers": [{
                 "level": 1, "metric": "gross_revenue", "dimension": "platform", "part": "shopify", "effect": -700.1235,
@@ -859,7 +862,7 @@ fn risks_with_a_summary_of_all_of_them() {
                 ..risks::Links::default()
             },
         };
-        let risk = risks::Risk { number: 12, found, detected_at: NOW - Duration::days(3), last_seen_at: NOW };
+        let risk = risks::Risk { number: RiskId(12), found, detected_at: NOW - Duration::days(3), last_seen_at: NOW };
         Ok(risks::Listing {
             page: Page { items: vec![risk], next_cursor: Some(12) },
             summary: risks::Summary {
@@ -951,7 +954,7 @@ fn reorder_suggestions() {
                 "reason": "Sells about 3.4 a day; 20 in stock and 5 on order. About 72 are expected to sell before an order placed in 7 days \
                     could arrive (14 days of delivery), and 96 cover it with a probability of 90%. But each unit sold loses about 0.50 BRL \
                     after its cost, fees and shipping: raise the price or lower the cost before you order 240 (packs of 12).",
-                "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending", "recommended": false, "basis": {
+                "forecast_days": 44, "order_by": "2026-04-25", "computed_at": "2026-05-02T12:00:30Z", "status": "pending", "recommended": false, "basis": {
                     "on_hand": 20, "on_order": 5, "lead_time_days": 14, "review_days": 7, "daily_demand": 3.42,
                     "expected_demand": 71.8123, "safety_stock": 24.2, "reorder_point": 70, "order_up_to": 96,
                     "service_level": 0.95, "pack_size": 12, "min_order_qty": 1, "history_days": 365, "unit_contribution": -0.5,

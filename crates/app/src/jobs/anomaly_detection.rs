@@ -6,14 +6,10 @@ mod expected;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use analytics::{
-    detector::{DailySeries, HISTORY_DAYS, Shape, scan, score},
+    detector::{Anomaly, DailySeries, HISTORY_DAYS, Shape, scan, score},
     holidays,
     severity::Severity as Grade,
 };
@@ -98,7 +94,7 @@ pub struct Shop {
 }
 
 /// An event of a metric.
-pub type Event = (Metric, analytics::detector::Anomaly);
+pub type Event = (Metric, Anomaly);
 
 impl Shop {
     /// The shop with what it was closed on, and the events of every metric within the scored days.
@@ -133,17 +129,18 @@ impl Shop {
         self.days.iter().map(|day| metric.measured(day)).collect()
     }
 
-    fn scan(&self, metric: Metric) -> Vec<analytics::detector::Anomaly> {
+    fn scan(&self, metric: Metric) -> Vec<Anomaly> {
         let Some(first) = self.days.first().map(|day| day.day) else { return Vec::new() };
         let from = back(self.scored.first, LEAD_IN_DAYS);
         scan(DailySeries { first, values: &self.values(metric) }, &self.left_out(metric), from)
     }
 
     /// The closed ones of the days on which orders were missing.
-    fn closed_days(&self, orders: &[analytics::detector::Anomaly]) -> BTreeSet<Date> {
+    fn closed_days(&self, orders: &[Anomaly]) -> BTreeSet<Date> {
         let missing =
             |day: Date| orders.iter().any(|event| !event.is_up() && (event.first..=event.last).contains(&day));
-        let mut visitors: Vec<i64> = self.days.iter().map(|day| day.visitors).collect();
+        // Days on which none were counted, as all before a shop began to, tell nothing of a usual one.
+        let mut visitors: Vec<i64> = self.days.iter().map(|day| day.visitors).filter(|visits| *visits > 0).collect();
         visitors.sort_unstable();
         let usual = visitors.get(visitors.len() / 2).copied().unwrap_or_default();
         // A shop that stays closed is closed, also when no orders are what is expected by now.
@@ -156,42 +153,53 @@ impl Shop {
     }
 
     /// Gross revenue on days of which profit or net revenue is an event, where it left its own interval and is none: what
-    /// shows in the one has to show in the other.
+    /// shows in the one has to show in the other. It spans all days of that event on which it did, so that it stays the same
+    /// when another of them departs most.
     fn takings_behind(&self, found: &[Event]) -> Vec<Event> {
-        let follows = |metric: &Metric| matches!(metric, Metric::NetRevenue | Metric::Profit);
-        let known = |day: Date| {
-            let told =
-                |(metric, event): &Event| *metric == Metric::GrossRevenue && (event.first..=event.last).contains(&day);
-            found.iter().any(told)
-        };
-        let mut worst: BTreeMap<Date, Grade> = BTreeMap::new();
-        for (_, event) in found.iter().filter(|(metric, event)| follows(metric) && !known(event.peak)) {
-            let grade = worst.entry(event.peak).or_insert(event.severity);
-            *grade = (*grade).max(event.severity);
-        }
         let Some(first) = self.days.first().map(|day| day.day) else { return Vec::new() };
         let (values, left_out) = (self.values(Metric::GrossRevenue), self.left_out(Metric::GrossRevenue));
-        let behind = worst.into_iter().filter_map(|(day, grade)| {
+        let told = |day: Date| {
+            let is_told =
+                |(metric, event): &Event| *metric == Metric::GrossRevenue && (event.first..=event.last).contains(&day);
+            found.iter().any(is_told)
+        };
+        let outside = |day: Date| {
             let at = usize::try_from((day - first).whole_days()).ok()?;
             let observed = values.get(at).copied().flatten()?;
             let score = score(DailySeries { first, values: values.get(..at)? }, observed, &left_out).ok()?;
             let is_outside = observed < score.interval.low || observed > score.interval.high;
+            is_outside.then_some((observed, score))
+        };
+        let follows = |metric: Metric| matches!(metric, Metric::NetRevenue | Metric::Profit);
+        let mut behind: Vec<Anomaly> = Vec::new();
+        for (_, event) in found.iter().filter(|(metric, event)| follows(*metric) && !told(event.peak)) {
+            let Some((observed, score)) = outside(event.peak) else { continue };
+            let is_alike = |day: &Date| outside(*day).is_some_and(|(_, other)| other.z_score * score.z_score > 0.0);
+            let days = self.days.iter().map(|day| day.day);
+            let before = days.clone().rev().filter(|day| (event.first..event.peak).contains(day));
+            let after = days.filter(|day| *day > event.peak && *day <= event.last);
             // What does not stand out by itself is not told more loudly than as notable.
-            let severity = if score.relative_change.abs() < 0.1 { Grade::Low } else { grade.min(Grade::Medium) };
-            let shape = Shape::Spike;
-            let event = analytics::detector::Anomaly {
-                first: day,
-                last: day,
-                peak: day,
+            let severity =
+                if score.relative_change.abs() < 0.1 { Grade::Low } else { event.severity.min(Grade::Medium) };
+            let taken = Anomaly {
+                first: before.take_while(|day| !told(*day)).filter(is_alike).last().unwrap_or(event.peak),
+                last: after.take_while(|day| !told(*day)).filter(is_alike).last().unwrap_or(event.peak),
+                peak: event.peak,
                 alarms: 1,
                 observed,
                 score,
                 severity,
-                shape,
+                shape: event.shape,
             };
-            is_outside.then_some((Metric::GrossRevenue, event))
-        });
-        behind.collect()
+            let is_same = |known: &&mut Anomaly| {
+                known.is_up() == taken.is_up() && known.first <= taken.last && taken.first <= known.last
+            };
+            match behind.iter_mut().find(is_same) {
+                Some(known) => *known = joined(*known, taken),
+                None => behind.push(taken),
+            }
+        }
+        behind.into_iter().map(|event| (Metric::GrossRevenue, event)).collect()
     }
 
     /// The events as they are told, each followed by its cause where one can be named.
@@ -207,13 +215,20 @@ impl Shop {
     }
 }
 
+/// Two events of the same days as one, which the worse of them describes.
+fn joined(a: Anomaly, b: Anomaly) -> Anomaly {
+    let is_worse = (b.severity, b.score.z_score.abs()) > (a.severity, a.score.z_score.abs());
+    let worse = if is_worse { b } else { a };
+    Anomaly { first: a.first.min(b.first), last: a.last.max(b.last), ..worse }
+}
+
 /// A day that the shop was closed on, as what it is.
 fn closed(finding: Finding) -> Finding {
     let words = wording::cause(Cause::ClosedDay, finding.expected_value, &[], &Texts::of(Locale::ENGLISH));
     Finding { cause: Some(Cause::ClosedDay), inferred_cause: Some(words), ..finding }
 }
 
-fn finding(metric: Metric, event: &analytics::detector::Anomaly, zone: &Zone) -> Finding {
+fn finding(metric: Metric, event: &Anomaly, zone: &Zone) -> Finding {
     let score = &event.score;
     Finding {
         kind: Kind::Univariate,

@@ -6,11 +6,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use analytics::demand::{DemandModel, HISTORY_DAYS, Item, StoreRhythm};
 use domain::{
     StoreError,
-    daily::without_gaps,
+    daily::{DayTotals, without_gaps},
     demand::{StockAt, StockedProduct},
     metrics::contribution::OrderCosts,
     profit::DayRange,
 };
+use rust_decimal::prelude::ToPrimitive;
 use time::{Date, Duration};
 use tokio::sync::OnceCell;
 
@@ -51,7 +52,7 @@ impl Stocked {
         let range = days_until(last, SHOP_DAYS);
         let known = work.deps.daily.series(account.id, range).await?;
         let days = without_gaps(&known, range.first, last);
-        let totals = days.iter().map(|day| Some(number(day.units))).collect();
+        let totals = since_the_first_sale(&days).iter().map(|day| Some(number(day.units))).collect();
         let costs = OrderCosts::of(days.get(days.len().saturating_sub(COST_DAYS)..).unwrap_or_default());
         Ok(Self::of(products, totals, last, costs))
     }
@@ -59,6 +60,12 @@ impl Stocked {
     fn of(products: Vec<StockedProduct>, totals: Vec<Option<f64>>, last: Date, costs: OrderCosts) -> Self {
         let rhythm = StoreRhythm::fit(&totals, last);
         Self { products, last, totals, rhythm, costs }
+    }
+
+    /// What selling a unit brings, at the prices and the costs of orders of the last 90 days; `None` without either.
+    pub(super) fn unit_contribution(&self, product: &StockedProduct) -> Option<f64> {
+        let price = product.mean_price(self.last)?.to_f64()?;
+        Some(self.costs.unit_contribution(price, product.unit_cost?.to_f64()?))
     }
 
     /// Hands every product with its clean daily units and its demand, if any can be estimated, to `figure`.
@@ -116,26 +123,64 @@ impl Stocked {
     }
 }
 
+/// The days from the first with a sale on: before it the shop did not sell nothing, it did not sell yet.
+fn since_the_first_sale(days: &[DayTotals]) -> &[DayTotals] {
+    let first = days.iter().position(|day| day.units > 0).unwrap_or(days.len());
+    days.get(first..).unwrap_or_default()
+}
+
 fn days_until(last: Date, days: i64) -> DayRange {
     DayRange { first: last.checked_sub(Duration::days(days - 1)).unwrap_or(Date::MIN), last }
 }
 
-/// Units sold less units cancelled on the same day, never below 0; days that ended without stock are unknown.
+/// Units sold less units cancelled on the same day, never below 0; days that ended without stock are unknown, unless the
+/// product sells without stock as well.
 fn daily_units(product: &StockedProduct, last: Date) -> Vec<Option<f64>> {
     let first = days_until(last, HISTORY_DAYS).first;
     let index = |day: Date| usize::try_from((day - first).whole_days()).ok();
     let mut units = vec![Some(0.0); usize::try_from(HISTORY_DAYS).unwrap_or_default()];
     for sale in &product.sales {
         if let Some(day) = index(sale.day).and_then(|at| units.get_mut(at)) {
-            *day = Some(number(sale.sold.saturating_sub(sale.cancelled).max(0)));
+            *day = Some(number(sale.sold.saturating_sub(sale.cancelled.max(0)).max(0)));
         }
     }
-    for day in &product.days_without_stock {
-        if let Some(day) = index(*day).and_then(|at| units.get_mut(at)) {
-            *day = None;
-        }
+    let is_gone = ended_without_stock(product, units.len(), index);
+    if !sells_without_stock(&units, &is_gone) {
+        units.iter_mut().zip(&is_gone).filter(|(_, is_gone)| **is_gone).for_each(|(day, _)| *day = None);
     }
     units
+}
+
+/// Of each of `days` days, whether it ended without stock.
+fn ended_without_stock(product: &StockedProduct, days: usize, index: impl Fn(Date) -> Option<usize>) -> Vec<bool> {
+    let mut is_gone = vec![false; days];
+    for day in &product.days_without_stock {
+        if let Some(day) = index(*day).and_then(|at| is_gone.get_mut(at)) {
+            *day = true;
+        }
+    }
+    is_gone
+}
+
+/// Part of what it sells in stock that a product sells without, from which on its stock does not hold it back.
+const SELLS_WITHOUT: f64 = 0.5;
+
+/// Whether a product sells on days that begin and end without stock, too: what is made to order, or sold ahead. Counted from
+/// its first sale on; so does what never was in stock since.
+fn sells_without_stock(units: &[Option<f64>], is_gone: &[bool]) -> bool {
+    let Some(first) = units.iter().position(|day| day.is_some_and(|units| units > 0.0)) else { return false };
+    let (mut stocked, mut without) = ((0.0, 0.0), (0.0, 0.0));
+    let began_without = std::iter::once(&false).chain(is_gone);
+    for ((day, is_gone), began_without) in units.iter().zip(is_gone).zip(began_without).skip(first) {
+        let units = day.unwrap_or_default();
+        match (began_without, is_gone) {
+            (true, true) => without = (without.0 + units, without.1 + 1.0),
+            (_, false) => stocked = (stocked.0 + units, stocked.1 + 1.0),
+            (false, true) => {}
+        }
+    }
+    // Mean against mean, without dividing by no days.
+    without.0 > 0.0 && without.0 * stocked.1 >= SELLS_WITHOUT * stocked.0 * without.1
 }
 
 /// Mean units a day of the products of a category, and of all; only of those that sold before the days looked at.
@@ -214,6 +259,36 @@ pub(super) mod tests {
         let units = daily_units(&product, LAST);
         assert_eq!(units.len(), 420);
         assert_eq!(units[415..], [Some(0.0), None, Some(4.0), Some(0.0), Some(3.0)]);
+    }
+
+    #[test]
+    fn what_sells_without_stock_is_not_held_back_by_it() {
+        let back = |days: i64| LAST - Duration::days(days);
+        // Made to order: it never was in stock since it was first sold.
+        let mut product = steady(1, -150, 5, 30);
+        product.days_without_stock = (0..30).map(back).collect();
+        assert_eq!(daily_units(&product, LAST)[390..], [Some(5.0); 30]);
+        // It was in stock for 60 days, and went on to sell after that.
+        let mut product = steady(1, -150, 5, 90);
+        product.days_without_stock = (0..30).map(back).collect();
+        assert_eq!(daily_units(&product, LAST)[330..], [Some(5.0); 90]);
+        // What cannot be bought without stock does not sell on such days, but for what came and went on one.
+        product.sales.truncate(60);
+        product.sales.push(SalesDay { day: back(9), sold: 7, cancelled: 0 });
+        let units = daily_units(&product, LAST);
+        assert_eq!((units[389], &units[390..]), (Some(5.0), [None; 30].as_slice()));
+        // A cancellation that is taken back adds no sale.
+        product.sales[0].cancelled = -5;
+        assert_eq!(daily_units(&product, LAST)[330], Some(5.0));
+    }
+
+    #[test]
+    fn days_before_the_first_sale_are_no_days_without_sales() {
+        let day = |back: i64, units| DayTotals { units, ..DayTotals::quiet(LAST - Duration::days(back)) };
+        let days = [day(3, 0), day(2, 4), day(1, 0), day(0, 6)];
+        let since: Vec<i64> = since_the_first_sale(&days).iter().map(|day| day.units).collect();
+        assert_eq!(since, [4, 0, 6]);
+        assert_eq!(since_the_first_sale(&days[..1]), []);
     }
 
     #[test]

@@ -1,5 +1,10 @@
 //! The job `inventory_velocity`: how fast every product with a stock sells, and how long the stock lasts.
 
+use super::{
+    Work,
+    demand::{Stocked, number},
+    off_thread,
+};
 use analytics::{
     demand::{DemandClass, DemandModel},
     stock::{self, ExpectedDemand},
@@ -12,28 +17,28 @@ use domain::{
     metrics::stock::{Cover, FARTHEST_DAYS, average_daily_units, status, stockout_date, velocity},
     money::estimate,
 };
-use time::Date;
-
-use super::{
-    Work,
-    demand::{Stocked, number},
-    off_thread,
-};
 
 pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let stocked = Stocked::load(work).await?;
     let items =
-        off_thread(move || stocked.each(|product, units, model| figures(product, units, model, stocked.last))).await?;
+        off_thread(move || stocked.each(|product, units, model| figures(product, units, model, &stocked))).await?;
     work.deps.inventory.replace(work.claim, items, (work.clock)()).await
 }
 
-fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&DemandModel<'_>>, last: Date) -> Figures {
+fn figures(
+    product: &StockedProduct,
+    units: &[Option<f64>],
+    model: Option<&DemandModel<'_>>,
+    stocked: &Stocked,
+) -> Figures {
+    let last = stocked.last;
     let units_sold_30d = product.units_sold(last, 30);
     let units_sold_7d = product.units_sold(last, 7);
     let stock = number(product.stock);
     let expected = model.map(ExpectedDemand::of);
     let demand_until = |day| expected.as_ref().map_or(0.0, |expected| expected.until(day));
-    let cover = Cover::of(stock, demand_until);
+    // Status and date are those of the days that are shown.
+    let cover = Cover::of(stock, demand_until).shown();
     let days = cover.days();
     let range = expected.as_ref().zip(days).map(|(expected, days)| expected.range_of_days(stock, days, FARTHEST_DAYS));
     Figures {
@@ -57,6 +62,7 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
         },
         status: status(product.stock, cover),
         estimated_stockout_at: days.and_then(|days| stockout_date(last, days)),
+        unit_contribution: stocked.unit_contribution(product),
     }
 }
 
@@ -77,12 +83,13 @@ mod tests {
     use time::macros::date;
 
     use super::{
-        super::demand::tests::{LAST, steady, stocked},
+        super::demand::tests::{steady, stocked},
         *,
     };
 
     fn inventory(products: Vec<StockedProduct>) -> Vec<Figures> {
-        stocked(products).each(|product, units, model| figures(product, units, model, LAST))
+        let stocked = stocked(products);
+        stocked.each(|product, units, model| figures(product, units, model, &stocked))
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn draft(
         pack_size: i64::from(terms.pack_size),
         min_order_qty: i64::from(terms.minimum_order),
         history_days: i64::try_from(model.history_days()).ok(),
-        unit_contribution: unit_contribution(product, stocked),
+        unit_contribution: stocked.unit_contribution(product),
         sold_last_year: found.sold_last_year,
         season_ends: found.season_ends,
     };
@@ -128,12 +128,6 @@ fn draft(
         basis,
         decision_stands_days: i64::from(lead_time.max(REVIEW_DAYS)),
     })
-}
-
-/// What selling a unit brings, at the prices and the costs of orders of the last 90 days.
-fn unit_contribution(product: &StockedProduct, stocked: &Stocked) -> Option<f64> {
-    let price = product.mean_price(stocked.last)?.to_f64()?;
-    Some(stocked.costs.unit_contribution(price, product.unit_cost?.to_f64()?))
 }
 
 fn units(units: u64) -> i64 {

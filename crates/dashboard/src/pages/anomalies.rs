@@ -213,6 +213,7 @@ pub mod tests {
         anomalies::{Cause, Direction, Driver},
         freshness::Freshness,
         jobs::JobName,
+        profit::DayRange,
     };
     use time::macros::{date, datetime};
 
@@ -235,6 +236,7 @@ pub mod tests {
             id: AnomalyId(id),
             kind,
             metric: metric.to_owned(),
+            span: DayRange { first: date!(2026 - 11 - 20), last: date!(2026 - 11 - 20) },
             day: date!(2026 - 11 - 20),
             observed_value: 5.0,
             expected_value: 50.25,

@@ -116,19 +116,25 @@ pub async fn decide(
     Ok(see(&Query { decided, ..Query::of_status(from) }.address()))
 }
 
-/// The week first, then what is critical, then by the money at stake, the most first, then by severity.
+/// The week first, then what is critical, then by weight, the most first, then by severity.
 pub fn ranked(insights: &[Insight]) -> Vec<&Insight> {
     let mut ranked: Vec<&Insight> = insights.iter().collect();
     let is_week = |insight: &Insight| insight.told.as_ref().is_some_and(|told| told.kind == Kind::WeeklyDigest);
     let is_critical = |insight: &Insight| insight.severity == Severity::Critical;
-    let stake = |insight: &Insight| insight.at_stake.unwrap_or(f64::MIN);
+    let weight = |insight: &Insight| insight.weight.or(insight.at_stake).unwrap_or(f64::MIN);
     ranked.sort_by(|a, b| {
-        let by_stake = || stake(b).total_cmp(&stake(a));
+        let by_weight = || weight(b).total_cmp(&weight(a));
         let by_urgency = || is_critical(b).cmp(&is_critical(a));
         let by_severity = || b.severity.cmp(&a.severity);
-        is_week(b).cmp(&is_week(a)).then_with(by_urgency).then_with(by_stake).then_with(by_severity)
+        is_week(b).cmp(&is_week(a)).then_with(by_urgency).then_with(by_weight).then_with(by_severity)
     });
     ranked
+}
+
+/// What is at stake, as the API gives it; none where it is not known or comes to nothing.
+pub fn at_stake(writer: &Writer, insight: &Insight) -> Option<Decimal> {
+    let amount = insight.at_stake.and_then(Decimal::from_f64)?;
+    Some(writer.currency.round(amount)).filter(|amount| !amount.is_zero())
 }
 
 /// Where the event that an insight tells is explained.
@@ -198,7 +204,7 @@ impl Source<'_> {
     fn item(&self, insight: &Insight) -> Item {
         let writer = self.writer;
         let (wording, _) = insight.wording(writer.texts(), writer.currency);
-        let amount = insight.at_stake.and_then(Decimal::from_f64).filter(|amount| !amount.is_zero());
+        let amount = at_stake(writer, insight);
         let buttons: &[(Status, &str)] = match insight.status {
             Status::Open => &[(Status::Resolved, "done"), (Status::Dismissed, "dismiss")],
             Status::Resolved | Status::Dismissed => &[(Status::Open, "reopen")],
@@ -261,6 +267,7 @@ mod tests {
             told: None,
             is_told: true,
             at_stake,
+            weight: at_stake,
             story: None,
             computed_at: datetime!(2026-11-22 5:00 UTC),
             resolved_at: None,
@@ -286,6 +293,13 @@ mod tests {
             of(5, None, Severity::High),
         ];
         assert_eq!(ranked(&found).iter().map(|one| one.id.0).collect::<Vec<_>>(), [3, 2, 1, 5, 4]);
+    }
+
+    #[test]
+    fn what_has_no_amount_stands_where_its_severity_puts_it() {
+        let of = |id, at_stake, weight| Insight { weight, ..insight(id, at_stake, Status::Open) };
+        let found = [of(1, Some(20.0), Some(20.0)), of(2, None, Some(50.0)), of(3, Some(90.0), None)];
+        assert_eq!(ranked(&found).iter().map(|one| one.id.0).collect::<Vec<_>>(), [3, 2, 1]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use domain::{
     reorder::{Basis, Listing, Status, Suggestion},
 };
 use serde::Deserialize;
+use time::Date;
 use url::Url;
 
 use super::{days::decimal, html, panel, query, see, shell::shell, window};
@@ -204,13 +205,13 @@ impl Source<'_> {
                 .then(|| Badge { class: "bad", text: format!("! {}", writer.say("sells-at-a-loss")) }),
             about: about.say(),
             quantity: (writer.number(quantity.into(), 0), quantity.to_string(), writer.say("units")),
-            basis: suggestion.basis.as_ref().map(|basis| self.basis(basis)),
+            basis: suggestion.basis.as_ref().map(|basis| self.basis(basis, suggestion.order_by(&writer.zone))),
             acts: self.may_decide.then(|| self.acts(suggestion.id.0, buttons)),
         }
     }
 
     /// The numbers that the suggestion came from.
-    fn basis(&self, basis: &Basis) -> Table {
+    fn basis(&self, basis: &Basis, order_by: Option<Date>) -> Table {
         let writer = self.writer;
         let whole = |count: i64| writer.number(count.into(), 0);
         let part = |value: f64| writer.number(decimal(value), 1);
@@ -232,6 +233,8 @@ impl Source<'_> {
         let contribution =
             basis.unit_contribution.map(|amount| row("unit_contribution", writer.exact(decimal(amount))));
         let sold = basis.sold_last_year.map(|units| row("sold_last_year", part(units)));
+        let due = order_by.map(|day| row("order_by", writer.day_of_year(day)));
+        rows.extend(due);
         rows.extend(contribution.into_iter().chain(sold));
         Table { head: vec![writer.say("column-figure"), writer.say("column-value")], rows }
     }

@@ -1,6 +1,6 @@
 //! How long a product lasts, as a row with a bar.
 
-use domain::{inventory::Item, periods::shifted};
+use domain::{inventory::Item, metrics::stock::stockout_date, periods::shifted};
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 
 use crate::{
@@ -19,7 +19,10 @@ pub fn axis(writer: &Writer, days: i64) -> [String; 3] {
 pub fn stock_row(writer: &Writer, item: &Item, axis_days: i64) -> Row {
     let left = writer.message("units-left").count("count", item.current_stock).say();
     let part = |days: Decimal| days.to_f64().unwrap_or_default() / axis_days as f64;
-    let on_day = |days: Decimal| shifted(writer.today(), days.floor().to_i64().unwrap_or_default());
+    // The days are those from the day on which they were computed.
+    let computed_on = writer.zone.day_of(item.computed_at);
+    let last_full_day = shifted(computed_on, -1);
+    let on_day = |days: Decimal| stockout_date(last_full_day, days.to_f64().unwrap_or_default()).unwrap_or(computed_on);
     let (bar, on) = match (item.current_stock <= 0, item.days_of_stock) {
         (true, _) => (Some(RangeBar::Now), Cell::Texts { text: writer.say("out-now"), below: None, is_bad: true }),
         (false, Some(likely)) => {
@@ -89,6 +92,9 @@ pub mod tests {
         };
         assert_eq!((*early, *likely), (0.25, 4.5 / 14.0));
         assert_eq!((text.as_str(), below.as_deref()), ("Thu 26 Nov", Some("25 Nov to 27 Nov")));
+        // The fourth whole day is the last: the date that the API gives as `estimated_stockout_at`.
+        let row = stock_row(&writer("en"), &item(12, Some(dec!(4.0))), 14);
+        assert!(matches!(&row.cells[1], Cell::Texts { text, .. } if text == "Wed 25 Nov"));
     }
 
     #[test]

@@ -61,7 +61,7 @@ how-aov = Average order = gross revenue ÷ orders. No value on a day without ord
 how-margin = Margin = profit ÷ net revenue. No value where net revenue is not above zero.
 how-ad_spend = Ad spend as the platforms or your files state it.
 how-stories = Events are found by comparing each day with what the days before led to expect; the critical come first, then those with most money at stake.
-how-stockouts = From the demand that is forecast for each product and its stock. The bar spans 8 of 10 outcomes.
+how-stockouts = From the demand that is forecast for each product and its stock. The bar spans 6 of 10 outcomes.
 how-risks = The likely loss is the mean of what may happen within 30 days, as contribution, not as sales.
 curl-figures = the figures: “totals”, of the complete days
 curl-chart = the chart: “data”, today included

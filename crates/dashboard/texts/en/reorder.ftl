@@ -34,5 +34,6 @@ basis-service_level = Probability aimed at
 basis-pack_size = Pack size
 basis-min_order_qty = Least quantity
 basis-unit_contribution = What selling one brings
-basis-sold_last_year = Sold a year ago in that time
+basis-sold_last_year = Expected until 120 days after it arrives, by last year's sales
+basis-order_by = Order by, to arrive before it runs out
 how-reorder = So many that stock and order together last until the next order arrives, in as many cases out of 100 as the account aims at; rounded up to packs and the least quantity.

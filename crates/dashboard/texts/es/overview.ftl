@@ -61,7 +61,7 @@ how-aov = Pedido promedio = ingresos brutos ÷ pedidos. Sin valor en un día sin
 how-margin = Margen = ganancia ÷ ingresos netos. Sin valor donde los ingresos netos no son mayores que cero.
 how-ad_spend = Gasto en anuncios como lo informan las plataformas o tus archivos.
 how-stories = Los eventos se encuentran al comparar cada día con lo que los días anteriores hacían esperar, y se ordenan: lo crítico primero, después por el dinero en juego.
-how-stockouts = De la demanda prevista de cada producto y su stock. La barra abarca 8 de cada 10 resultados.
+how-stockouts = De la demanda prevista de cada producto y su stock. La barra abarca 6 de cada 10 resultados.
 how-risks = La pérdida probable es el promedio de lo que puede pasar en 30 días, como contribución, no como ventas.
 curl-figures = las cifras: “totals”, de los días completos
 curl-chart = el gráfico: “data”, con el día de hoy

@@ -34,5 +34,6 @@ basis-service_level = Probabilidad buscada
 basis-pack_size = Unidades por paquete
 basis-min_order_qty = Cantidad mínima
 basis-unit_contribution = Lo que deja cada unidad vendida
-basis-sold_last_year = Vendidas hace un año en ese tiempo
+basis-sold_last_year = Esperadas hasta 120 días después de la llegada, según las ventas del año pasado
+basis-order_by = Pedir a más tardar, para que llegue antes de agotarse
 how-reorder = La cantidad con la que el stock y el pedido duran hasta que llegue el siguiente, en tantos casos de cada 100 como busca la cuenta; redondeada a paquetes y a la cantidad mínima.

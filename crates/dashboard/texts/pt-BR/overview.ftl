@@ -61,7 +61,7 @@ how-aov = Pedido médio = receita bruta ÷ pedidos. Sem valor em um dia sem pedi
 how-margin = Margem = lucro ÷ receita líquida. Sem valor onde a receita líquida não é maior que zero.
 how-ad_spend = Gasto com anúncios como informam as plataformas ou os seus arquivos.
 how-stories = Os eventos são encontrados ao comparar cada dia com o que os dias anteriores faziam esperar, e ordenados: o que é crítico primeiro, depois pelo dinheiro em jogo.
-how-stockouts = Da demanda prevista de cada produto e do seu estoque. A barra abrange 8 de cada 10 resultados.
+how-stockouts = Da demanda prevista de cada produto e do seu estoque. A barra abrange 6 de cada 10 resultados.
 how-risks = A perda provável é a média do que pode acontecer em 30 dias, como contribuição, não como vendas.
 curl-figures = os números: “totals”, dos dias completos
 curl-chart = o gráfico: “data”, com o dia de hoje

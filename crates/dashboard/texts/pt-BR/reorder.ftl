@@ -34,5 +34,6 @@ basis-service_level = Probabilidade buscada
 basis-pack_size = Unidades por pacote
 basis-min_order_qty = Quantidade mínima
 basis-unit_contribution = O que sobra de cada unidade vendida
-basis-sold_last_year = Vendidas há um ano nesse período
+basis-sold_last_year = Esperadas até 120 dias depois da chegada, pelas vendas do ano passado
+basis-order_by = Pedir até, para chegar antes que acabe
 how-reorder = A quantidade com que o estoque e o pedido duram até a chegada do seguinte, em tantos casos de cada 100 quanto a conta busca; arredondada para pacotes e para a quantidade mínima.

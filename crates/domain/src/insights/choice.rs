@@ -10,7 +10,7 @@ use super::{Draft, Severity, Worded};
 pub const MOST_TOLD: usize = 7;
 
 /// What an insight without an amount counts as, in parts of what a usual day leaves.
-const fn standing(severity: Severity) -> Decimal {
+const fn parts_of_a_day(severity: Severity) -> Decimal {
     match severity {
         Severity::Critical => Decimal::ONE,
         Severity::High => Decimal::from_parts(5, 0, 0, false, 1),
@@ -19,12 +19,19 @@ const fn standing(severity: Severity) -> Decimal {
     }
 }
 
-/// Puts the drafts in the order in which they are told: what comes first whatever is at stake, then by money. `usual_day` is
-/// what a day leaves.
+/// Weighs the drafts and puts them in the order in which they are told: what comes first whatever is at stake, then by weight.
+/// `usual_day` is what a day leaves.
 pub(super) fn rank(drafts: &mut [Draft], usual_day: Decimal) {
+    for draft in &mut *drafts {
+        draft.weight = draft.stake.unwrap_or_else(|| parts_of_a_day(draft.severity) * usual_day);
+    }
     drafts.sort_by_cached_key(|draft| {
-        let weight = draft.stake.unwrap_or_else(|| standing(draft.severity) * usual_day);
-        (!draft.comes_first, std::cmp::Reverse(weight), std::cmp::Reverse(draft.severity), draft.fingerprint.clone())
+        (
+            !draft.comes_first,
+            std::cmp::Reverse(draft.weight),
+            std::cmp::Reverse(draft.severity),
+            draft.fingerprint.clone(),
+        )
     });
 }
 
@@ -64,7 +71,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        insights::{Category, Kind, Told},
+        insights::{Category, Kind, Told, Value},
         texts::{Locale, Texts},
     };
 
@@ -74,7 +81,8 @@ mod tests {
     }
 
     fn worded(draft: Draft) -> Worded {
-        let told = Told::new(Kind::Reorders).with("items", crate::insights::Value::Count(dec!(1)));
+        let told =
+            Told::new(Kind::Reorders).with("items", Value::Count(dec!(1))).with("due", Value::Code("unknown".into()));
         Worded::new(Draft { told, ..draft }, &Texts::of(Locale::ENGLISH), "USD".parse().unwrap())
     }
 
@@ -84,7 +92,9 @@ mod tests {
             [draft("little", Some(400)), draft("shop", None), draft("much", Some(600)), draft("digest", Some(0))];
         drafts[3].comes_first = true;
         rank(&mut drafts, dec!(1000));
-        assert_eq!(drafts.map(|draft| draft.fingerprint), ["digest", "much", "shop", "little"]);
+        let ranked: Vec<_> = drafts.iter().map(|draft| (draft.fingerprint.as_str(), draft.weight)).collect();
+        let expected = [("digest", dec!(0)), ("much", dec!(600)), ("shop", dec!(500.0)), ("little", dec!(400))];
+        assert_eq!(ranked, expected);
     }
 
     #[test]

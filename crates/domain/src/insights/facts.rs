@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
 use super::{KnownTexts, ProductWeeks};
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     integrations::{self, Integration},
     metrics::returns::OrderValue,
     profit::DayRange,
+    reorder::Basis,
     stories::Story,
 };
 
@@ -47,10 +48,29 @@ pub struct CriticalItem {
     pub sku: String,
     pub current_stock: i64,
     pub units_sold_30d: i64,
-    /// Whether each unit of it costs more than it brings, by the last suggestion to reorder it.
+    /// What these units sold for, in the account's currency.
+    pub revenue_30d: Decimal,
+    /// When the stock will have run out, at the expected pace; `None` where it has.
+    pub runs_out_on: Option<Date>,
+    /// Whether each unit of it costs more than it brings.
     pub sells_at_a_loss: bool,
     /// Whether units are on their way.
     pub is_on_order: bool,
+}
+
+/// A suggestion to reorder an item, on which nobody has decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingReorder {
+    pub sku: String,
+    /// `None` of a suggestion from before it was kept.
+    pub basis: Option<Basis>,
+}
+
+impl PendingReorder {
+    /// Whether to follow it, as [`Suggestion::is_recommended`](crate::reorder::Suggestion::is_recommended).
+    pub fn is_recommended(&self) -> bool {
+        !self.basis.as_ref().is_some_and(Basis::sells_at_a_loss)
+    }
 }
 
 /// Comments, but for praise and spam, that have waited for an answer for longer than [`UNANSWERED_AFTER`].
@@ -79,8 +99,7 @@ pub struct Stored {
     pub stories: Vec<StoryFact>,
     /// Items whose status is critical, by days of stock, then SKU.
     pub critical: Vec<CriticalItem>,
-    /// Pending suggestions to reorder.
-    pub reorders: i64,
+    pub reorders: Vec<PendingReorder>,
     pub segments: Vec<SegmentFact>,
     pub stale_shops: Vec<StaleShop>,
     /// As of the moment; `None` where nobody has waited for so long.
@@ -96,7 +115,9 @@ pub struct Stored {
 /// Everything that the rules look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    /// The year that ends with the last full day, one day after the other.
+    /// The last full day.
+    pub last: Date,
+    /// The year that ends with it, one day after the other.
     pub days: Vec<DayTotals>,
     pub stored: Stored,
 }

@@ -59,11 +59,14 @@ pub(super) fn record(days: &[DayTotals]) -> Option<Record> {
     let since_first = days.iter().position(|day| !day.gross_revenue.is_zero())?;
     let known = days.get(since_first..)?;
     let (before, news) = known.split_at(known.len().checked_sub(RECORD_NEWS)?);
-    let best = news.iter().max_by_key(|day| day.gross_revenue)?;
-    let record = before.iter().max_by_key(|day| day.gross_revenue)?;
-    if before.len() < RECORD_OF_DAYS || best.gross_revenue <= record.gross_revenue {
+    // Of equal ones the first: the next is no record.
+    let best = news.iter().rev().max_by_key(|day| day.gross_revenue)?;
+    let old = before.iter().map(|day| day.gross_revenue).max()?;
+    if before.len() < RECORD_OF_DAYS || best.gross_revenue <= old {
         return None;
     }
+    // It may have been beaten before, on another of the last days.
+    let record = known.iter().take_while(|day| day.day < best.day).max_by_key(|day| day.gross_revenue)?;
     Some(Record {
         day: best.day,
         sales: best.gross_revenue,
@@ -121,4 +124,36 @@ const FIGURES: [Metric; 5] =
 fn is_of_week(fact: &StoryFact, monday: Date, sunday: Date) -> bool {
     let StoryFact { story, .. } = fact;
     story.is_worth_telling() && story.span.first <= sunday && story.span.last >= monday
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use rust_decimal::dec;
+    use time::macros::date;
+
+    use super::*;
+
+    #[rstest]
+    #[case::one(&[(98, 250)], Some((98, 40, 180)))]
+    #[case::one_of_them_after_the_other(&[(95, 200), (98, 250)], Some((98, 95, 200)))]
+    #[case::less_than_the_record_after_it(&[(95, 250), (98, 200)], Some((95, 40, 180)))]
+    #[case::as_much_again(&[(95, 250), (98, 250)], Some((95, 40, 180)))]
+    #[case::none(&[(95, 170), (98, 180)], None)]
+    fn a_record_is_told_beside_the_best_day_before_it(
+        #[case] news: &[(i64, i64)],
+        #[case] expected: Option<(i64, i64, i64)>,
+    ) {
+        let first = date!(2025 - 11 - 20);
+        let sales = |at: i64| match news.iter().find(|(day, _)| *day == at) {
+            Some((_, sales)) => Decimal::from(*sales),
+            None if at == 40 => dec!(180),
+            None => dec!(100),
+        };
+        let day = |at: i64| DayTotals { gross_revenue: sales(at), ..DayTotals::quiet(first + Duration::days(at)) };
+        let found = record(&(0..100).map(day).collect::<Vec<_>>());
+        let of = |day: Date| (day - first).whole_days();
+        let told = found.map(|found| (of(found.day), of(found.before.0), found.before.1));
+        assert_eq!(told, expected.map(|(day, before, sales)| (day, before, Decimal::from(sales))));
+    }
 }

@@ -126,7 +126,8 @@ fn draft(found: &TookOff, usual_day: Decimal) -> Draft {
         .with("purchases_moved", Value::Moved(Direction::Up));
     let told = match product.stock.filter(|stock| !is_out_of_stock(*stock)) {
         Some(stock) => {
-            let cover = stock.saturating_mul(WEEK_DAYS) / product.units.max(1);
+            // What is left lasts for a part of a day at least.
+            let cover = (stock.saturating_mul(WEEK_DAYS) / product.units.max(1)).max(1);
             let is_short = cover < SHORT_COVER_DAYS && !product.is_on_order;
             told.with("stocked", code(if is_short { "short" } else { "enough" }))
                 .with("stock", count(stock))
@@ -233,5 +234,12 @@ mod tests {
         let product = ProductWeeks { stock, is_on_order, ..product(30, EVEN) };
         let found = took_off(&days(63, 10), &[product], Decimal::ZERO);
         assert_eq!(found[0].told.figure("stocked"), Some(&code(stocked)));
+    }
+
+    #[test]
+    fn what_is_left_lasts_for_a_day_at_least() {
+        let product = ProductWeeks { stock: Some(4), ..product(30, EVEN) };
+        let found = took_off(&days(63, 10), &[product], Decimal::ZERO);
+        assert_eq!(found[0].told.figure("cover"), Some(&Value::Days(1)));
     }
 }

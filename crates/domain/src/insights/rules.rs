@@ -6,7 +6,7 @@ use super::{
     Category, Draft, Severity, campaigns, choice,
     facts::{CommentsWaiting, CriticalItem, Facts, StaleShop, StoryFact},
     news::{self, Record},
-    products, stories,
+    products, stock, stories,
     told::{Kind, Told, Value},
 };
 use crate::{
@@ -14,26 +14,20 @@ use crate::{
     anomalies::Direction,
     customers::Segment,
     daily::DayTotals,
-    metrics::{
-        Metric, Sums,
-        contribution::contribution_share,
-        stock::{CRITICAL_DAYS, is_out_of_stock, is_stockout},
-    },
+    metrics::{Metric, Sums, contribution::contribution_share},
     money::{estimate, ratio},
     profit::Basis,
     stories::{LeverKind, Phase, Story, Subject},
 };
 
 /// Days that are compared with as many before them.
-const PERIOD_DAYS: usize = 30;
+pub(super) const PERIOD_DAYS: u8 = 30;
 /// Changes of a period smaller than a fifth are no news.
 const NOTABLE_CHANGE: Decimal = Decimal::from_parts(2, 0, 0, false, 1);
-/// SKUs that are named one by one.
-const NAMED_SKUS: usize = 5;
 
 /// The insights that the facts give, each about a situation of its own, in the order in which they are told.
 pub fn draft(facts: &Facts) -> Vec<Draft> {
-    let Facts { days, stored } = facts;
+    let Facts { last: _, days, stored } = facts;
     let record = news::record(days);
     let mut drafts: Vec<Draft> = stored.stories.iter().map(|fact| stories::draft(fact, record)).collect();
     drafts.extend(news::digest(facts, record));
@@ -46,9 +40,7 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
         drafts.extend(of_period.into_iter().flatten().filter(|draft| !is_of_a_story(draft, &stored.stories)));
     }
     drafts.extend(good_news(facts));
-    drafts.extend(stockouts(&without_stories(&stored.critical, &stored.stories)));
-    drafts.extend(running_out(&stored.critical));
-    drafts.extend(reorders(stored.reorders));
+    drafts.extend(inventory(facts));
     drafts.extend(churn(facts));
     drafts.extend(stored.waiting.map(comments_waiting));
     drafts.extend(stored.stale_shops.iter().map(stale_shop));
@@ -56,9 +48,26 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     drafts
 }
 
+/// What is out of stock, will be, or is to be ordered; each item in one of them.
+fn inventory(facts: &Facts) -> Vec<Draft> {
+    let Facts { last, days, stored } = facts;
+    let today = last.next_day().unwrap_or(*last);
+    let (sold_out, running_out) = (stock::sold_out(&stored.critical), stock::running_out(&stored.critical));
+    let told: Vec<&CriticalItem> = sold_out.iter().chain(&running_out).copied().collect();
+    let is_of_story = |item: &&CriticalItem| is_lever(&stored.stories, LeverKind::StockOut, &item.sku);
+    let sold_out: Vec<&CriticalItem> = sold_out.into_iter().filter(|item| !is_of_story(item)).collect();
+    let left = left_of_sales(days);
+    let drafts = [
+        stock::draft_sold_out(&sold_out, left, today),
+        stock::draft_running_out(&running_out, left, today),
+        stock::draft_reorders(&stored.reorders, &told, today),
+    ];
+    drafts.into_iter().flatten().collect()
+}
+
 /// What sells or pays far better than the rest, but for what a story tells already.
 fn good_news(facts: &Facts) -> Vec<Draft> {
-    let Facts { days, stored } = facts;
+    let Facts { last: _, days, stored } = facts;
     let usual = usual_day(days);
     let untold = stored.products.iter().filter(|product| !is_lever(&stored.stories, LeverKind::Product, &product.sku));
     let is_of_story = |campaign: &CampaignSums| {
@@ -110,11 +119,6 @@ fn is_lever(stories: &[StoryFact], kind: LeverKind, part: &str) -> bool {
         .any(|lever| lever.kind == kind && lever.part.as_deref() == Some(part))
 }
 
-/// The items of which no story tells already that they are out of stock.
-fn without_stories(critical: &[CriticalItem], stories: &[StoryFact]) -> Vec<CriticalItem> {
-    critical.iter().filter(|item| !is_lever(stories, LeverKind::StockOut, &item.sku)).cloned().collect()
-}
-
 pub(super) fn code(code: impl ToString) -> Value {
     Value::Code(code.to_string())
 }
@@ -123,19 +127,23 @@ pub(super) fn code(code: impl ToString) -> Value {
 /// cost is known.
 fn usual_day(days: &[DayTotals]) -> Decimal {
     let last = last_period(days);
-    let sold = ratio(Sums::of_days(last).components.gross_revenue, last.len().into());
-    let left = contribution_share(last).filter(|share| *share > 0.0);
-    left.map_or(sold, |share| sold * estimate(share, 4))
+    ratio(Sums::of_days(last).components.gross_revenue, last.len().into()) * left_of_sales(days)
+}
+
+/// What goods, fees and shipping leave of a sale in the last period, in parts of it; all where no cost is known.
+fn left_of_sales(days: &[DayTotals]) -> Decimal {
+    let left = contribution_share(last_period(days)).filter(|share| *share > 0.0);
+    left.map_or(Decimal::ONE, |share| estimate(share, 4))
 }
 
 /// The last 30 days, or as many as there are.
 fn last_period(days: &[DayTotals]) -> &[DayTotals] {
-    days.get(days.len().saturating_sub(PERIOD_DAYS)..).unwrap_or_default()
+    days.get(days.len().saturating_sub(PERIOD_DAYS.into())..).unwrap_or_default()
 }
 
 /// The compared days.
-fn period() -> Value {
-    Value::Days(i64::try_from(PERIOD_DAYS).unwrap_or(i64::MAX))
+pub(super) fn period() -> Value {
+    Value::Days(PERIOD_DAYS.into())
 }
 
 pub(super) fn count(count: impl Into<Decimal>) -> Value {
@@ -144,8 +152,9 @@ pub(super) fn count(count: impl Into<Decimal>) -> Value {
 
 /// The sums of the last 30 days and of the 30 before, if there are as many.
 fn periods(days: &[DayTotals]) -> Option<(Sums, Sums)> {
-    let (earlier, last) = days.split_at(days.len().checked_sub(PERIOD_DAYS)?);
-    let before = earlier.get(earlier.len().checked_sub(PERIOD_DAYS)?..)?;
+    let length = usize::from(PERIOD_DAYS);
+    let (earlier, last) = days.split_at(days.len().checked_sub(length)?);
+    let before = earlier.get(earlier.len().checked_sub(length)?..)?;
     Some((Sums::of_days(before), Sums::of_days(last)))
 }
 
@@ -217,60 +226,10 @@ fn cost_of_customers(before: &Sums, last: &Sums) -> Option<Draft> {
     Some(Draft { stake: Some(stake), ..Draft::new("ads:cac", Severity::Medium, Category::Ads, told) })
 }
 
-/// Most sold first; without what is better not sold.
-fn stockouts(critical: &[CriticalItem]) -> Option<Draft> {
-    let is_stockout =
-        |item: &&CriticalItem| !item.sells_at_a_loss && is_stockout(item.current_stock, item.units_sold_30d);
-    let mut items: Vec<&CriticalItem> = critical.iter().filter(is_stockout).collect();
-    items.sort_by(|a, b| b.units_sold_30d.cmp(&a.units_sold_30d).then_with(|| a.sku.cmp(&b.sku)));
-    let skus: Vec<&str> = items.iter().map(|item| item.sku.as_str()).collect();
-    (!skus.is_empty()).then(|| {
-        let told = with_skus(Told::new(Kind::SoldOut).with("days", period()), &skus).with("ordered", ordered(&items));
-        Draft::new("inventory:sold_out", Severity::Critical, Category::Inventory, told)
-    })
-}
-
-/// The most urgent first; without what is better not sold.
-fn running_out(critical: &[CriticalItem]) -> Option<Draft> {
-    let in_stock = critical.iter().filter(|item| !item.sells_at_a_loss && !is_out_of_stock(item.current_stock));
-    let items: Vec<&CriticalItem> = in_stock.collect();
-    let skus: Vec<&str> = items.iter().map(|item| item.sku.as_str()).collect();
-    (!skus.is_empty()).then(|| {
-        let told = with_skus(Told::new(Kind::RunningOut).with("days", Value::Days(CRITICAL_DAYS.into())), &skus)
-            .with("ordered", ordered(&items));
-        Draft::new("inventory:running_out", Severity::High, Category::Inventory, told)
-    })
-}
-
-/// Whether units of the items are on their way: of all, some or none.
-fn ordered(items: &[&CriticalItem]) -> Value {
-    let on_order = items.iter().filter(|item| item.is_on_order).count();
-    code(match on_order {
-        0 => "none",
-        some if some < items.len() => "some",
-        _ => "all",
-    })
-}
-
-fn reorders(pending: i64) -> Option<Draft> {
-    (pending > 0).then(|| {
-        let told = Told::new(Kind::Reorders).with("items", count(pending));
-        Draft::new("inventory:reorder", Severity::Medium, Category::Inventory, told)
-    })
-}
-
-/// How many SKUs there are, and which of them are named.
-fn with_skus(told: Told, skus: &[&str]) -> Told {
-    let number = |skus: usize| count(i64::try_from(skus).unwrap_or(i64::MAX));
-    told.with("products", number(skus.len()))
-        .with("others", number(skus.len().saturating_sub(NAMED_SKUS)))
-        .with("skus", Value::Names(skus.iter().take(NAMED_SKUS).map(|sku| (*sku).to_owned()).collect()))
-}
-
 fn churn(facts: &Facts) -> Option<Draft> {
     // In a shop of a few weeks nobody has been away for long.
     let begins = facts.days.iter().position(|day| !day.gross_revenue.is_zero());
-    if begins.is_some_and(|begins| facts.days.len() - begins < 2 * PERIOD_DAYS) {
+    if begins.is_some_and(|begins| facts.days.len() - begins < 2 * usize::from(PERIOD_DAYS)) {
         return None;
     }
     let segments = &facts.stored.segments;

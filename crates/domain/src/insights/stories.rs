@@ -18,16 +18,13 @@ use crate::{
 /// The story as it is told, in facts.
 pub(super) fn draft(fact: &StoryFact, record: Option<Record>) -> Draft {
     let StoryFact { id, story } = fact;
+    let of_story = told(story, record.filter(|record| is_of(story, *record)));
     Draft {
-        fingerprint: format!("story:{id}"),
-        severity: story.severity,
-        category: category(story),
-        told: told(story, record.filter(|record| is_of(story, *record))),
         stake: story.money.map(|_| amount(story.stake())),
         earns_place: story.is_worth_telling(),
-        comes_first: false,
         is_over: story.phase != Phase::Open,
         story: Some(*id),
+        ..Draft::new(format!("story:{id}"), story.severity, category(story), of_story)
     }
 }
 
@@ -85,8 +82,9 @@ fn told(story: &Story, record: Option<Record>) -> Told {
         (_, Some(part)) => told.with("part", Value::Names(vec![part.clone()])),
         (_, None) => told,
     };
+    // Where profit is told, no lever is named that a share could be of.
     let told = match &story.lever {
-        Some(lever) if lever.share < CERTAIN => told
+        Some(lever) if lever.share < CERTAIN && !is_told_by_profit(story) => told
             .with("has_share", code("yes"))
             .with("share", Value::Share(estimate(lever.share, 2)))
             .with("confidence", Value::Share(estimate(lever.confidence, 2))),
@@ -158,6 +156,8 @@ fn with_money(told: Told, money: Option<Money>) -> Told {
 fn what(story: &Story) -> &'static str {
     let is_named = story.seen.part.is_some();
     match (story.subject, story.lever.as_ref().map(|lever| lever.kind)) {
+        // Whatever the lever: what is told is the figure that shows the event.
+        _ if is_told_by_profit(story) => "profit",
         (Subject::Ads, _) if !is_named => "ads",
         (Subject::Sales, Some(LeverKind::Campaign)) => {
             let is_named = story.lever.as_ref().is_some_and(|lever| lever.part.is_some());
@@ -166,13 +166,84 @@ fn what(story: &Story) -> &'static str {
         (_, Some(LeverKind::Platform | LeverKind::Country | LeverKind::Product)) if !is_named => "sales",
         (Subject::Refunds, Some(LeverKind::Refund)) if is_named => "refunded_product",
         (_, Some(kind)) => kind.as_str(),
-        (Subject::Sales, None) if story.seen.gauge == Gauge::Profit => "profit",
         (_, None) => "sales",
     }
+}
+
+/// Sales were as usual, and what they left was not.
+fn is_told_by_profit(story: &Story) -> bool {
+    story.subject == Subject::Sales && story.seen.gauge == Gauge::Profit
 }
 
 /// To what texts show of it: the minor unit below a hundred, none from there on.
 fn amount(value: f64) -> Decimal {
     let decimals = if value.abs() < 100.0 { 2 } else { 0 };
     if value < 0.0 { -estimate(-value, decimals) } else { estimate(value, decimals) }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::date;
+
+    use super::*;
+    use crate::{
+        StoryId,
+        anomalies::Severity,
+        insights::Wording,
+        profit::DayRange,
+        stories::Lever,
+        texts::{Locale, Texts, tests::locale},
+    };
+
+    /// A day of sales within their range that left far more than usual.
+    fn by_profit(lever: Option<(LeverKind, Option<&str>)>) -> StoryFact {
+        let day = date!(2026 - 02 - 20);
+        let story = Story {
+            subject: Subject::Sales,
+            span: DayRange { first: day, last: day },
+            peak: day,
+            direction: Direction::Up,
+            seen: Seen {
+                gauge: Gauge::Profit,
+                part: None,
+                band: Band { observed: 1_200.0, expected: 530.0, low: 400.0, high: 660.0 },
+            },
+            normal: None,
+            severity: Severity::High,
+            lever: lever.map(|(kind, part)| Lever { kind, part: part.map(str::to_owned), share: 0.7, confidence: 0.8 }),
+            money: Some(Money { low: 500.0, expected: 670.0, high: 840.0, measure: Measure::Profit }),
+            usual_day: 800.0,
+            returned: 0.0,
+            is_on_order: false,
+            members: Vec::new(),
+            phase: Phase::Open,
+        };
+        StoryFact { id: StoryId(12), story }
+    }
+
+    #[test]
+    fn what_shows_in_profit_is_told_as_profit_whatever_the_lever() {
+        let levers = [
+            None,
+            Some((LeverKind::BulkOrder, None)),
+            Some((LeverKind::BulkOrder, Some("MUG"))),
+            Some((LeverKind::Campaign, None)),
+            Some((LeverKind::Campaign, Some("meta/Summer"))),
+        ];
+        for lever in levers {
+            let told = draft(&by_profit(lever), None).told;
+            let said = |locale| told.wording(&Texts::of(locale).as_of(date!(2026 - 03 - 01)), "USD".parse().unwrap());
+            let Wording { title, body, .. } = said(Locale::ENGLISH);
+            assert_eq!(title, "Profit far above normal on Friday 20 February", "{lever:?}");
+            let profit = "Profit was 1,200 USD on Friday 20 February; about 530 USD would be normal. Sales were about \
+                          normal. That is about 670 USD more profit than normal";
+            assert!(body.starts_with(profit), "{lever:?}: {body}");
+            for other in [locale("es"), locale("pt-BR")] {
+                let Wording { title, body, suggested_action, impact_estimate } = said(other);
+                for text in [title, body, suggested_action, impact_estimate] {
+                    assert!(!text.is_empty() && !text.contains('{'), "{lever:?}: {text}");
+                }
+            }
+        }
+    }
 }

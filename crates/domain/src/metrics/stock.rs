@@ -59,6 +59,15 @@ impl Cover {
         Self::Days(f64::from(low) + if of_day > 0.0 { (stock - before) / of_day } else { 0.0 })
     }
 
+    /// To a tenth of a day, as it is shown; what follows from it is not to contradict it.
+    #[must_use]
+    pub fn shown(self) -> Self {
+        match self {
+            Self::Days(days) => Self::Days((days * 10.0).round_ties_even() / 10.0),
+            Self::NoDemand | Self::Longer => self,
+        }
+    }
+
     /// The number of days, where there is one.
     pub const fn days(self) -> Option<f64> {
         match self {
@@ -149,6 +158,8 @@ mod tests {
     fn beyond_two_years_there_is_no_number_of_days(#[case] stock: f64) {
         assert_eq!(Cover::of(stock, steady), Cover::Longer);
         assert_eq!(Cover::Longer.days(), None);
+        // What is shown as 7.0 days is critical, as 7 days are.
+        assert_eq!((Cover::Days(7.04).shown(), Cover::Longer.shown()), (Cover::Days(7.0), Cover::Longer));
     }
 
     #[rstest]

@@ -2,8 +2,10 @@
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use time::{Date, Duration};
 
 use crate::{
+    metrics::stock::FARTHEST_DAYS,
     money::{Currency, estimate},
     texts::Texts,
 };
@@ -66,6 +68,13 @@ impl Basis {
         };
         cover - self.lead_time_days as f64
     }
+
+    /// The last day on which an order arrives before what is on hand and on order on `day` runs out, at the expected demand;
+    /// before `day` where it is too late for that. `None` without demand, and further away than [`FARTHEST_DAYS`].
+    pub fn order_by(&self, day: Date) -> Option<Date> {
+        let spare = self.days_to_spare().floor();
+        (spare.abs() <= f64::from(FARTHEST_DAYS)).then(|| day.checked_add(Duration::days(spare as i64)))?
+    }
 }
 
 /// A suggestion in words.
@@ -109,7 +118,8 @@ impl Reason<'_> {
             .text("recommended", if basis.sells_at_a_loss() { "no" } else { "yes" })
             .money("loss", estimate(loss, 4), currency)
             .number("daily_demand", daily_demand, u32::from(daily_demand < Decimal::TEN))
-            .count("on_hand", on_hand)
+            .count("on_hand", on_hand.max(0))
+            .count("owed", on_hand.min(0).saturating_neg())
             .count("on_order", on_order.max(0))
             .count("review_days", review_days)
             .count("lead_time_days", lead_time_days)
@@ -126,6 +136,8 @@ impl Reason<'_> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use time::macros::date;
+
     use super::{Basis, Reason};
     use crate::{
         money::Currency,
@@ -165,6 +177,10 @@ pub(crate) mod tests {
         assert_eq!(of(20, 2.0).days_to_spare(), 1.0);
         assert_eq!(of(-10, 2.0).days_to_spare(), -14.0);
         assert_eq!(of(20, 0.0).days_to_spare(), f64::INFINITY);
+        let order_by = |on_hand, daily_demand| of(on_hand, daily_demand).order_by(date!(2026 - 05 - 10));
+        assert_eq!(order_by(21, 2.0), Some(date!(2026 - 05 - 11)), "a day and a half to spare is a day");
+        assert_eq!(order_by(-10, 2.0), Some(date!(2026 - 04 - 26)));
+        assert_eq!((order_by(20, 0.0), order_by(20, 0.01)), (None, None));
     }
 
     #[test]
@@ -184,6 +200,15 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn what_was_sold_beyond_the_stock_is_said() {
+        let owed = reason(&Basis { on_hand: -30, on_order: 10, ..PLAIN });
+        assert!(
+            owed.starts_with("Sells about 3.4 a day; none in stock, 30 sold already and 10 on order. About"),
+            "{owed}"
+        );
+    }
+
+    #[test]
     fn what_sells_at_a_loss_is_not_recommended() {
         let reason = reason(&Basis { unit_contribution: Some(-2.156), ..PLAIN });
         assert!(
@@ -200,8 +225,8 @@ pub(crate) mod tests {
         let reason = reason(&Basis { sold_last_year: Some(88.4), season_ends: true, ..PLAIN });
         assert!(
             reason.ends_with(
-                "could arrive (14 days of delivery), but the season will be ending: a year ago about 88 sold from this day \
-                 until four months after such an order would arrive. Order 76."
+                "could arrive (14 days of delivery), but the season will be ending: by last year's sales about 88 are expected from \
+                 this day until four months after such an order would arrive. Order 76."
             ),
             "{reason}"
         );

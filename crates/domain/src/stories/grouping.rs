@@ -273,17 +273,22 @@ fn tell_untracked(stories: &mut Vec<Story>, gap: DayRange, until: Date, evidence
             && story.span.first <= later(gap.last, NEIGHBOUR_DAYS)
             && gap.first <= later(story.span.last, NEIGHBOUR_DAYS)
     };
-    let (span, members, severity) = match stories.iter_mut().find(is_known) {
+    let (span, severity) = match stories.iter_mut().find(is_known) {
         Some(story) => {
             let span = DayRange { first: story.span.first.min(gap.first), last: story.span.last.max(gap.last) };
-            (span, std::mem::take(&mut story.members), story.severity)
+            (span, story.severity)
         }
-        None => (gap, Vec::new(), Severity::Medium),
+        None => (gap, Severity::Medium),
     };
-    let known = evidence.of(DayRange { first: span.first, last: until.min(later(span.last, NEIGHBOUR_DAYS)) });
+    // As long as it may be open: visits may be back later than on the first days after it.
+    let last = span.last.max(later(span.first, LONGEST_DAYS)).min(until);
+    let known = evidence.of(DayRange { first: span.first, last });
+    // Of a holiday nothing is expected.
     let Some(peak) = within(&known, gap).next() else { return };
+    let members = stories.iter_mut().find(is_known).map(|story| std::mem::take(&mut story.members));
     let (subject, lever) = (Subject::Tracking, lever(Subject::Tracking, peak));
-    let told = tell(Known { subject, is_up: false, severity, lever, peak, until }, span, members, &known);
+    let event = Known { subject, is_up: false, severity, lever, peak, until };
+    let told = tell(event, span, members.unwrap_or_default(), &known);
     match stories.iter_mut().find(is_known) {
         Some(story) => *story = told,
         None => stories.push(told),

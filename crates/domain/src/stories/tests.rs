@@ -602,6 +602,32 @@ fn a_gap_in_the_visits_is_one_story_with_the_conversion_that_it_threw_off() {
     assert_eq!(group(&[], &certain, later(4), &days()).len(), 1);
 }
 
+#[test]
+fn a_gap_in_the_visits_is_over_whenever_three_days_are_as_expected() {
+    let counted = |at: i64, visitors| day(later(at), &[(Gauge::Visitors, band(visitors, 4_000.0))]);
+    let certain = Certainties { stock_outs: Vec::new(), untracked: vec![DayRange { first: DAY, last: DAY }] };
+    // A good day soon after it is no usual one.
+    let phase = |known_days| {
+        let days = evidence(vec![counted(0, 0.0), counted(3, 6_000.0)]);
+        group(&[], &certain, later(known_days), &days)[0].phase
+    };
+    assert_eq!((phase(5), phase(6)), (Phase::Open, Phase::Over { since: later(4) }));
+    assert_eq!(phase(60), Phase::Over { since: later(4) });
+}
+
+#[test]
+fn a_gap_on_a_holiday_leaves_the_story_beside_it_as_it_is() {
+    let holiday = later(2);
+    let known = evidence(vec![day(DAY, &[(Gauge::Visitors, band(400.0, 4_000.0))])]);
+    let but_for_it =
+        |range: DayRange| known(range).into_iter().filter(|day| day.day != holiday).collect::<Vec<DayEvidence>>();
+    let findings = [finding(Metric::Conversion, DAY, DAY, Direction::Up)];
+    let certain = Certainties { stock_outs: Vec::new(), untracked: vec![DayRange { first: holiday, last: holiday }] };
+    let alone = group(&findings, &Certainties::default(), later(2), &but_for_it);
+    assert_eq!(alone[0].members.len(), 1);
+    assert_eq!(group(&findings, &certain, later(2), &but_for_it), alone);
+}
+
 #[rstest]
 #[case::a_shop_that_counts_visits(20, 100, &[(20, 21)])]
 #[case::a_shop_that_never_did(0, 100, &[])]

@@ -53,9 +53,12 @@ insight-sold-out =
            *[other] Reorder them, or take them off the shop until they are back.
         }
     }
-    .impact = { $products_n ->
-        [one] Every day the sales of { $products } product are lost
-       *[other] Every day the sales of { $products } products are lost
+    .impact = { $valued ->
+        [yes] About { $daily } in sales are lost every day
+       *[no] { $products_n ->
+            [one] Every day the sales of { $products } product are lost
+           *[other] Every day the sales of { $products } products are lost
+        }
     }
 
 insight-running-out =
@@ -63,9 +66,18 @@ insight-running-out =
         [one] { $products } product will be sold out within { $days } days
        *[other] { $products } products will be sold out within { $days } days
     }
-    .body = { $others_n ->
-        [0] At the present pace the stock of { $skus } lasts { $days } days at most.
-       *[other] At the present pace the stock of { $skus_listed } and { $others } more lasts { $days } days at most.
+    .body = { $dated ->
+        [yes] { $products_n ->
+            [one] At the present pace the stock of { $skus } lasts until { $day }.
+           *[other] { $others_n ->
+                [0] At the present pace the stock of { $skus } lasts { $days } days at most, that of { $first } only until { $day }.
+               *[other] At the present pace the stock of { $skus_listed } and { $others } more lasts { $days } days at most, that of { $first } only until { $day }.
+            }
+        }
+       *[no] { $others_n ->
+            [0] At the present pace the stock of { $skus } lasts { $days } days at most.
+           *[other] At the present pace the stock of { $skus_listed } and { $others } more lasts { $days } days at most.
+        }
     }
     .action = { $ordered ->
         [all] All is on order: ask the suppliers when it comes.
@@ -82,12 +94,28 @@ insight-running-out =
 
 insight-reorders =
     .title = { $items_n ->
-        [one] { $items } reorder suggestion to decide on
-       *[other] { $items } reorder suggestions to decide on
+        [one] { $items } item to reorder before it runs out
+       *[other] { $items } items to reorder before they run out
     }
-    .body = { $items_n ->
-        [one] { $items } item could run out if you ordered it later. The suggestion shows its figures.
-       *[other] { $items } items could run out if you ordered them later. Each suggestion shows its figures.
+    .body = { $due ->
+        [in_time] { $items_n ->
+            [one] { $first } should be ordered by { $day } to arrive in time.
+           *[other] { $others_n ->
+                [0] { $skus } could run out if you ordered them later. { $first } should be ordered by { $day }.
+               *[other] { $skus_listed } and { $others } more could run out if you ordered them later. { $first } should be ordered by { $day }.
+            }
+        }
+        [late] { $items_n ->
+            [one] { $first } will run out before a new order arrives.
+           *[other] { $others_n ->
+                [0] { $skus } could run out if you ordered them later. { $first } will run out before a new order arrives.
+               *[other] { $skus_listed } and { $others } more could run out if you ordered them later. { $first } will run out before a new order arrives.
+            }
+        }
+       *[unknown] { $items_n ->
+            [one] { $items } item could run out if you ordered it later. The suggestion shows its figures.
+           *[other] { $items } items could run out if you ordered them later. Each suggestion shows its figures.
+        }
     }
     .action = Go through the pending reorder suggestions.
     .impact = { $items_n ->

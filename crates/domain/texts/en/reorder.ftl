@@ -1,8 +1,11 @@
 # Why so much of an item is to be ordered.
 
-reorder-reason = Sells about { $daily_demand } a day; { $on_order_n ->
+reorder-reason = Sells about { $daily_demand } a day; { $owed_n ->
     [0] { $on_hand } in stock
-   *[other] { $on_hand } in stock and { $on_order } on order
+   *[other] none in stock, { $owed } sold already
+}{ $on_order_n ->
+    [0] {""}
+   *[other] {" "}and { $on_order } on order
 }. { $expected_demand_n ->
     [one] About { $expected_demand } is
    *[other] About { $expected_demand } are
@@ -13,7 +16,7 @@ reorder-reason = Sells about { $daily_demand } a day; { $on_order_n ->
     [one] { $lead_time_days } day
    *[other] { $lead_time_days } days
 } of delivery){ $season ->
-    [ends] , but the season will be ending: a year ago about { $sold_last_year } sold from this day until four months after such an order would arrive
+    [ends] , but the season will be ending: by last year's sales about { $sold_last_year } are expected from this day until four months after such an order would arrive
    *[goes_on] , and { $order_up_to } cover it with a probability of { $confidence }
 }. { $recommended ->
     [no] But each unit sold loses about { $loss } after its cost, fees and shipping: raise the price or lower the cost before you order { $quantity }

@@ -53,9 +53,12 @@ insight-sold-out =
            *[other] Reponlos o retíralos de la tienda hasta que vuelvan.
         }
     }
-    .impact = { $products_n ->
-        [one] Cada día se pierden las ventas de { $products } producto
-       *[other] Cada día se pierden las ventas de { $products } productos
+    .impact = { $valued ->
+        [yes] Cada día se pierden unos { $daily } en ventas
+       *[no] { $products_n ->
+            [one] Cada día se pierden las ventas de { $products } producto
+           *[other] Cada día se pierden las ventas de { $products } productos
+        }
     }
 
 insight-running-out =
@@ -63,9 +66,18 @@ insight-running-out =
         [one] { $products } producto se agotará en { $days } días como máximo
        *[other] { $products } productos se agotarán en { $days } días como máximo
     }
-    .body = { $others_n ->
-        [0] Al ritmo actual, el stock de { $skus } dura { $days } días como máximo.
-       *[other] Al ritmo actual, el stock de { $skus_listed } y { $others } más dura { $days } días como máximo.
+    .body = { $dated ->
+        [yes] { $products_n ->
+            [one] Al ritmo actual, el stock de { $skus } dura hasta el { $day }.
+           *[other] { $others_n ->
+                [0] Al ritmo actual, el stock de { $skus } dura { $days } días como máximo; el de { $first }, solo hasta el { $day }.
+               *[other] Al ritmo actual, el stock de { $skus_listed } y { $others } más dura { $days } días como máximo; el de { $first }, solo hasta el { $day }.
+            }
+        }
+       *[no] { $others_n ->
+            [0] Al ritmo actual, el stock de { $skus } dura { $days } días como máximo.
+           *[other] Al ritmo actual, el stock de { $skus_listed } y { $others } más dura { $days } días como máximo.
+        }
     }
     .action = { $ordered ->
         [all] Todo está pedido: pregunta a los proveedores cuándo llega.
@@ -82,12 +94,28 @@ insight-running-out =
 
 insight-reorders =
     .title = { $items_n ->
-        [one] { $items } sugerencia de reposición por decidir
-       *[other] { $items } sugerencias de reposición por decidir
+        [one] { $items } artículo por reponer antes de que se agote
+       *[other] { $items } artículos por reponer antes de que se agoten
     }
-    .body = { $items_n ->
-        [one] { $items } artículo corre riesgo de agotarse si lo pides más tarde. La sugerencia muestra sus cifras.
-       *[other] { $items } artículos corren riesgo de agotarse si los pides más tarde. Cada sugerencia muestra sus cifras.
+    .body = { $due ->
+        [in_time] { $items_n ->
+            [one] Conviene pedir { $first } a más tardar el { $day } para que llegue a tiempo.
+           *[other] { $others_n ->
+                [0] { $skus } corren riesgo de agotarse si los pides más tarde. Conviene pedir { $first } a más tardar el { $day }.
+               *[other] { $skus_listed } y { $others } más corren riesgo de agotarse si los pides más tarde. Conviene pedir { $first } a más tardar el { $day }.
+            }
+        }
+        [late] { $items_n ->
+            [one] { $first } se agotará antes de que llegue un nuevo pedido.
+           *[other] { $others_n ->
+                [0] { $skus } corren riesgo de agotarse si los pides más tarde. { $first } se agotará antes de que llegue un nuevo pedido.
+               *[other] { $skus_listed } y { $others } más corren riesgo de agotarse si los pides más tarde. { $first } se agotará antes de que llegue un nuevo pedido.
+            }
+        }
+       *[unknown] { $items_n ->
+            [one] { $items } artículo corre riesgo de agotarse si lo pides más tarde. La sugerencia muestra sus cifras.
+           *[other] { $items } artículos corren riesgo de agotarse si los pides más tarde. Cada sugerencia muestra sus cifras.
+        }
     }
     .action = Revisa las sugerencias de reposición pendientes.
     .impact = { $items_n ->

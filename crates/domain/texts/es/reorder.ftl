@@ -1,8 +1,11 @@
 # Why so much of an item is to be ordered.
 
-reorder-reason = Se venden unas { $daily_demand } unidades al día; { $on_order_n ->
+reorder-reason = Se venden unas { $daily_demand } unidades al día; { $owed_n ->
     [0] hay { $on_hand } en stock
-   *[other] hay { $on_hand } en stock y { $on_order } en camino
+   *[other] no hay stock, { $owed } ya están vendidas
+}{ $on_order_n ->
+    [0] {""}
+   *[other] {" "}y { $on_order } en camino
 }. Se espera vender unas { $expected_demand } antes de que pueda llegar un pedido hecho dentro de { $review_days_n ->
     [one] { $review_days } día
    *[other] { $review_days } días
@@ -10,7 +13,7 @@ reorder-reason = Se venden unas { $daily_demand } unidades al día; { $on_order_
     [one] { $lead_time_days } día
    *[other] { $lead_time_days } días
 } de entrega){ $season ->
-    [ends] , pero la temporada se acaba: hace un año se vendieron unas { $sold_last_year } desde este día hasta cuatro meses después de que llegara un pedido así
+    [ends] , pero la temporada se acaba: según las ventas del año pasado, se esperan unas { $sold_last_year } desde este día hasta cuatro meses después de la llegada de un pedido así
    *[goes_on] , y { $order_up_to } bastan con una probabilidad del { $confidence }
 }. { $recommended ->
     [no] Pero cada unidad vendida pierde unos { $loss } después de su costo, las comisiones y el envío: sube el precio o baja el costo antes de pedir { $quantity }

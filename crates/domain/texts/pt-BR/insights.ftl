@@ -53,9 +53,12 @@ insight-sold-out =
            *[other] Reponha ou tire os produtos da loja até eles voltarem.
         }
     }
-    .impact = { $products_n ->
-        [one] A cada dia se perdem as vendas de { $products } produto
-       *[other] A cada dia se perdem as vendas de { $products } produtos
+    .impact = { $valued ->
+        [yes] A cada dia se perdem cerca de { $daily } em vendas
+       *[no] { $products_n ->
+            [one] A cada dia se perdem as vendas de { $products } produto
+           *[other] A cada dia se perdem as vendas de { $products } produtos
+        }
     }
 
 insight-running-out =
@@ -63,9 +66,18 @@ insight-running-out =
         [one] { $products } produto vai acabar em até { $days } dias
        *[other] { $products } produtos vão acabar em até { $days } dias
     }
-    .body = { $others_n ->
-        [0] No ritmo atual, o estoque de { $skus } dura no máximo { $days } dias.
-       *[other] No ritmo atual, o estoque de { $skus_listed } e mais { $others } dura no máximo { $days } dias.
+    .body = { $dated ->
+        [yes] { $products_n ->
+            [one] No ritmo atual, o estoque de { $skus } dura até { $day }.
+           *[other] { $others_n ->
+                [0] No ritmo atual, o estoque de { $skus } dura no máximo { $days } dias; o de { $first }, só até { $day }.
+               *[other] No ritmo atual, o estoque de { $skus_listed } e mais { $others } dura no máximo { $days } dias; o de { $first }, só até { $day }.
+            }
+        }
+       *[no] { $others_n ->
+            [0] No ritmo atual, o estoque de { $skus } dura no máximo { $days } dias.
+           *[other] No ritmo atual, o estoque de { $skus_listed } e mais { $others } dura no máximo { $days } dias.
+        }
     }
     .action = { $ordered ->
         [all] Tudo já foi pedido: pergunte aos fornecedores quando chega.
@@ -82,12 +94,28 @@ insight-running-out =
 
 insight-reorders =
     .title = { $items_n ->
-        [one] { $items } sugestão de reposição para decidir
-       *[other] { $items } sugestões de reposição para decidir
+        [one] { $items } item para repor antes que acabe
+       *[other] { $items } itens para repor antes que acabem
     }
-    .body = { $items_n ->
-        [one] { $items } item pode acabar se você o pedir mais tarde. A sugestão mostra os seus números.
-       *[other] { $items } itens podem acabar se você os pedir mais tarde. Cada sugestão mostra os seus números.
+    .body = { $due ->
+        [in_time] { $items_n ->
+            [one] Peça { $first } até { $day } para que chegue a tempo.
+           *[other] { $others_n ->
+                [0] { $skus } podem acabar se você os pedir mais tarde. Peça { $first } até { $day }.
+               *[other] { $skus_listed } e mais { $others } podem acabar se você os pedir mais tarde. Peça { $first } até { $day }.
+            }
+        }
+        [late] { $items_n ->
+            [one] { $first } vai acabar antes que um novo pedido chegue.
+           *[other] { $others_n ->
+                [0] { $skus } podem acabar se você os pedir mais tarde. { $first } vai acabar antes que um novo pedido chegue.
+               *[other] { $skus_listed } e mais { $others } podem acabar se você os pedir mais tarde. { $first } vai acabar antes que um novo pedido chegue.
+            }
+        }
+       *[unknown] { $items_n ->
+            [one] { $items } item pode acabar se você o pedir mais tarde. A sugestão mostra os seus números.
+           *[other] { $items } itens podem acabar se você os pedir mais tarde. Cada sugestão mostra os seus números.
+        }
     }
     .action = Veja as sugestões de reposição pendentes.
     .impact = { $items_n ->

@@ -1,8 +1,11 @@
 # Why so much of an item is to be ordered.
 
-reorder-reason = Vendem-se cerca de { $daily_demand } unidades por dia; { $on_order_n ->
+reorder-reason = Vendem-se cerca de { $daily_demand } unidades por dia; { $owed_n ->
     [0] há { $on_hand } em estoque
-   *[other] há { $on_hand } em estoque e { $on_order } a caminho
+   *[other] não há estoque, { $owed } já foram vendidas
+}{ $on_order_n ->
+    [0] {""}
+   *[other] {" "}e { $on_order } a caminho
 }. Espera-se vender cerca de { $expected_demand } antes que um pedido feito em { $review_days_n ->
     [one] { $review_days } dia
    *[other] { $review_days } dias
@@ -10,7 +13,7 @@ reorder-reason = Vendem-se cerca de { $daily_demand } unidades por dia; { $on_or
     [one] { $lead_time_days } dia
    *[other] { $lead_time_days } dias
 } de entrega){ $season ->
-    [ends] , mas a temporada está acabando: há um ano venderam-se cerca de { $sold_last_year } deste dia até quatro meses depois da chegada de um pedido assim
+    [ends] , mas a temporada está acabando: pelas vendas do ano passado, esperam-se cerca de { $sold_last_year } deste dia até quatro meses depois da chegada de um pedido assim
    *[goes_on] , e { $order_up_to } bastam com uma probabilidade de { $confidence }
 }. { $recommended ->
     [no] Mas cada unidade vendida perde cerca de { $loss } depois do custo, das taxas e do frete: aumente o preço ou reduza o custo antes de pedir { $quantity }

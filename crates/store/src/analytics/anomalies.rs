@@ -8,6 +8,7 @@ use domain::{
     freshness::Dated,
     jobs::JobName,
     page::{Page, PageRequest},
+    profit::DayRange,
 };
 use serde_json::Value;
 use time::{Date, OffsetDateTime};
@@ -45,6 +46,13 @@ struct AnomalyRow {
     cause: Option<String>,
     is_shift: bool,
     story_id: Option<i64>,
+    first_day: Option<Date>,
+    last_day: Option<Date>,
+}
+
+/// The days that an anomaly spans; one from before they were kept spans its day.
+pub fn span(day: Date, first: Option<Date>, last: Option<Date>) -> DayRange {
+    DayRange { first: first.unwrap_or(day), last: last.unwrap_or(day) }
 }
 
 impl TryFrom<AnomalyRow> for Anomaly {
@@ -70,11 +78,14 @@ impl TryFrom<AnomalyRow> for Anomaly {
             cause,
             is_shift,
             story_id,
+            first_day,
+            last_day,
         } = row;
         Ok(Self {
             id: AnomalyId(id),
             kind: parse(&kind, "anomaly kind")?,
             metric,
+            span: span(day, first_day, last_day),
             day,
             observed_value,
             expected_value,

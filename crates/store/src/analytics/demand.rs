@@ -13,13 +13,18 @@ use time::Date;
 
 use crate::{Store, database::query::RunQueryDsl};
 
+/// Days after which a stock that was told is no longer known: shops that tell it by files do so once a month at least.
+const TOLD_HOLDS: i32 = 30;
+
 statement!(
+    /// A stock that was told holds until the next is, for `holds` days more at most.
     Stocked(
         account: i64 => BigInt,
         first: Date => SqlDate,
         last: Date => SqlDate,
         stock_day: Option<Date> => Nullable<SqlDate>,
         none_left: i64 => BigInt,
+        holds: i32 => Integer,
     ) -> ProductRow = "
     SELECT p.id AS product_id, p.sku, p.name, p.category, coalesce(past.stock, p.current_stock) AS stock, p.on_order,
         p.lead_time_days, p.pack_size, p.min_order_qty, p.price, p.unit_cost,
@@ -37,8 +42,13 @@ statement!(
         FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3 GROUP BY product_id
     ) s ON s.product_id = p.id
     LEFT JOIN (
-        SELECT product_id, array_agg(day ORDER BY day) AS days
-        FROM stock_levels WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND stock <= $5 GROUP BY product_id
+        SELECT product_id, array_agg(gone::date ORDER BY gone) AS days
+        FROM (
+            SELECT product_id, day, stock, lead(day) OVER (PARTITION BY product_id ORDER BY day) AS next_day
+            FROM stock_levels WHERE account_id = $1 AND day <= $3) l
+        CROSS JOIN LATERAL generate_series(
+            greatest(l.day, $2)::timestamp, least(l.next_day - 1, l.day + $6::int, $3)::timestamp, interval '1 day') gone
+        WHERE l.stock <= $5 GROUP BY product_id
     ) e ON e.product_id = p.id
     WHERE p.account_id = $1 AND p.current_stock IS NOT NULL ORDER BY p.id"
 );
@@ -125,7 +135,8 @@ impl DemandStore for Store {
         };
         self.job_transaction(async |connection| {
             let DayRange { first, last } = range;
-            let stocked = Stocked { account: account.0, first, last, stock_day, none_left: OUT_OF_STOCK };
+            let stocked =
+                Stocked { account: account.0, first, last, stock_day, none_left: OUT_OF_STOCK, holds: TOLD_HOLDS };
             let rows: Vec<ProductRow> = stocked.load(connection).await?;
             Ok(rows.into_iter().map(StockedProduct::from).collect())
         })

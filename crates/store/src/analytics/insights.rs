@@ -25,7 +25,7 @@ use crate::{
     Store,
     analytics::{
         freshness::{self, Found, WithFreshness},
-        results::stories,
+        results::{self, stories},
     },
     database::{
         error::{parse, store_error},
@@ -54,6 +54,7 @@ struct InsightRow {
     resolved_at: Option<OffsetDateTime>,
     is_told: bool,
     at_stake: Option<f64>,
+    weight: Option<f64>,
     story_id: Option<i64>,
 }
 
@@ -84,6 +85,7 @@ impl TryFrom<InsightRow> for Insight {
             resolved_at,
             is_told,
             at_stake,
+            weight,
             story_id: _,
         } = row;
         Ok(Self {
@@ -98,6 +100,7 @@ impl TryFrom<InsightRow> for Insight {
             told: facts.and_then(|facts| serde_json::from_value(facts).ok()),
             is_told,
             at_stake,
+            weight,
             story: None,
             computed_at,
             resolved_at,
@@ -163,7 +166,8 @@ impl InsightStore for Store {
     }
 }
 
-/// Reads the insight under a lock, so that of two decisions at once the second sees what the first made of it.
+/// Reads the insight under the lock of all that write the account's: of two decisions at once the second sees what the first
+/// made of it, and no run writes by what this changes.
 async fn decide(
     connection: &mut AsyncPgConnection,
     account: AccountId,
@@ -172,6 +176,7 @@ async fn decide(
     note: Option<Entry>,
     now: OffsetDateTime,
 ) -> Result<Insight, DecideFailure> {
+    results::insights::lock(connection, account).await?;
     let target = insights::table.find((account.0, id));
     let row: Option<InsightRow> =
         target.select(InsightRow::as_select()).for_update().first(connection).await.optional()?;

@@ -12,7 +12,7 @@ use domain::{
     audit::Entry,
     jobs::JobName,
     page::{Page, PageRequest},
-    reorder::{ChangeError, Listing, ReorderStore, Status, Suggestion},
+    reorder::{Basis, ChangeError, Listing, ReorderStore, Status, Suggestion},
 };
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -71,15 +71,17 @@ impl TryFrom<SuggestionRow> for Suggestion {
             reason,
             confidence,
             forecast_days,
-            basis: basis.map(serde_json::from_value).transpose().map_err(defect)?,
+            basis: basis.map(kept_basis).transpose()?,
             computed_at,
             status: parse(&status, "reorder status")?,
         })
     }
 }
 
-fn defect(error: serde_json::Error) -> StoreError {
-    StoreError::Internal(format!("the basis of a suggestion: {error}").into())
+/// The numbers that a suggestion came from.
+pub(super) fn kept_basis(basis: Value) -> Result<Basis, StoreError> {
+    serde_json::from_value(basis)
+        .map_err(|error| StoreError::Internal(format!("the basis of a suggestion: {error}").into()))
 }
 
 #[async_trait]

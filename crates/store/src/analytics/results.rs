@@ -1,25 +1,10 @@
 //! Where the jobs put what they computed, one file per job. Every write goes through [`crate::Store::finish`]: the result
 //! and the end of the run are one transaction.
 
-/// What selling a unit of an item brings, by the last suggestion to reorder it, whatever was decided; null without one. `$1` is
-/// the account.
-macro_rules! unit_contribution {
-    ($item:ident . $id:ident) => {
-        concat!(
-            "(SELECT (basis ->> 'unit_contribution')::float8 FROM reorder_suggestions
-            WHERE account_id = $1 AND inventory_item_id = ",
-            stringify!($item),
-            ".",
-            stringify!($id),
-            " ORDER BY id DESC LIMIT 1)"
-        )
-    };
-}
-
 mod anomalies;
 mod creatives;
 mod customers;
-mod insights;
+pub(crate) mod insights;
 mod inventory;
 mod metric_days;
 mod profit;

@@ -1,7 +1,7 @@
 //! Anomalies and insights: what stays the same from run to run, what goes, and what is announced.
 
 use domain::{
-    AccountId, AnomalyId, StoryId,
+    AccountId, AnomalyId, InsightId, StoryId,
     ai::Ending,
     anomalies::{AnomalyStore, AnomalyWriter, Cause, CorrelatedMetric, Detected, Direction, Driver, Finding, Kind},
     customers::Segment,
@@ -25,7 +25,7 @@ use time::{
 };
 
 use crate::{
-    database::{Database, fresh},
+    database::{Database, fresh, until_waiting},
     shop,
 };
 
@@ -278,6 +278,47 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
 }
 
 #[tokio::test]
+async fn the_end_of_a_story_is_told_however_long_after_its_last_day() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let day = date!(2026 - 02 - 05);
+    let over = Story { phase: Phase::Over { since: date!(2026 - 02 - 27) }, ..drop_story(day, day) };
+    keep(&db, account, SCORED, Detected { stories: vec![over], ..Detected::default() }).await;
+    let story: i64 = db.sql.query_one("SELECT id FROM stories", &[]).await.unwrap().get(0);
+    let news = DayRange { first: date!(2026 - 02 - 16), last: SCORED.last };
+    let found = async || db.store.stored(account, news, NOW).await.unwrap().stories.len();
+    assert_eq!(found().await, 0, "nobody was told that it began");
+    let mut fell = insight("story", "it fell");
+    fell.draft.story = Some(StoryId(story));
+    InsightWriter::replace(&*db.store, account, Ending { job: None, run: None }, vec![fell], NOW).await.unwrap();
+    assert_eq!(found().await, 1);
+    InsightWriter::replace(&*db.store, account, Ending { job: None, run: None }, vec![], NOW).await.unwrap();
+    assert_eq!(found().await, 0);
+}
+
+#[tokio::test]
+async fn a_decision_waits_for_a_run_that_writes() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let ending = Ending { job: None, run: None };
+    InsightWriter::replace(&*db.store, account, ending, vec![insight("a", "3 gone")], NOW).await.unwrap();
+    let id: i64 = db.sql.query_one("SELECT id FROM insights", &[]).await.unwrap().get(0);
+    // Else the run writes what it makes of the insights that it has read, as if nobody had decided.
+    let mut session = db.session().await;
+    let run = session.transaction().await.unwrap();
+    run.query("SELECT FROM pg_advisory_xact_lock(726302, hashint8($1))", &[&account.0]).await.unwrap();
+    let dismissed = insights::Status::Dismissed;
+    let deciding = InsightStore::decide(&*db.store, account, InsightId(id), dismissed, None, NOW);
+    let (decided, ()) = tokio::join!(deciding, async {
+        until_waiting(&db.sql, 1).await;
+        run.execute("UPDATE insights SET title = '4 gone' WHERE account_id = $1", &[&account.0]).await.unwrap();
+        run.commit().await.unwrap();
+    });
+    let decided = decided.unwrap();
+    assert_eq!((decided.written.title.as_str(), decided.status), ("4 gone", dismissed));
+}
+
+#[tokio::test]
 async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
     let db = fresh().await;
     let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
@@ -286,18 +327,19 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
         let expected = observed.map(|_| Expected { value: 1040.5, low: 900.0, high: 1200.0 });
         MetricDay { metric, day, observed, expected }
     };
-    let oldest = date!(2025 - 03 - 02);
-    let older = DayRange { first: oldest, last: last.previous_day().unwrap() };
+    let (oldest, before) = (date!(2025 - 03 - 02), last.previous_day().unwrap());
+    let older = DayRange { first: oldest, last: before.previous_day().unwrap() };
     assert_eq!(db.store.observed(account, older).await.unwrap(), Observed::new());
     let days = vec![
         of(Metric::GrossRevenue, oldest, Some(1000.0)),
         of(Metric::Orders, oldest, Some(50.0)),
+        of(Metric::GrossRevenue, before, Some(800.0)),
         of(Metric::GrossRevenue, last, Some(400.0)),
         of(Metric::Aov, last, None),
     ];
-    let findings = vec![drop_on(last, last, last), cause_of(&drop_on(last, last, last))];
+    let findings = vec![drop_on(last, before, last), cause_of(&drop_on(last, before, last))];
     let found = Detected { findings, days, ..Detected::default() };
-    assert_eq!(keep(&db, account, SCORED, found.clone()).await, WriteOutcome::Rows(6));
+    assert_eq!(keep(&db, account, SCORED, found.clone()).await, WriteOutcome::Rows(7));
     assert_eq!(keep(&db, account, SCORED, found).await, WriteOutcome::Rows(0), "what is the same is not written again");
     let kept = [((Metric::GrossRevenue, oldest), Some(1000.0)), ((Metric::Orders, oldest), Some(50.0))];
     assert_eq!(db.store.observed(account, older).await.unwrap(), Observed::from(kept));
@@ -307,8 +349,13 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
     let id: i64 = db.sql.query_one("SELECT id FROM anomalies WHERE kind = 'univariate'", &[]).await.unwrap().get(0);
     let expected = Some(Expected { value: 1040.5, low: 900.0, high: 1200.0 });
     let judged = |day, observed, anomaly| JudgedDay { day, observed: Some(observed), expected, anomaly };
-    let both = [judged(last, 400.0, Some(AnomalyId(id))), judged(oldest, 1000.0, None)];
-    assert_eq!(listed(account, Metric::GrossRevenue).await, both);
+    let one = Some(AnomalyId(id));
+    let all = [judged(last, 400.0, one), judged(before, 800.0, one), judged(oldest, 1000.0, None)];
+    assert_eq!(listed(account, Metric::GrossRevenue).await, all);
+    // One that was kept before its days were is that of its day alone.
+    db.sql.execute("UPDATE anomalies SET first_day = NULL, last_day = NULL", &[]).await.unwrap();
+    let alone = [judged(last, 400.0, one), judged(before, 800.0, None), judged(oldest, 1000.0, None)];
+    assert_eq!(listed(account, Metric::GrossRevenue).await, alone);
     let nothing = JudgedDay { day: last, observed: None, expected: None, anomaly: None };
     assert_eq!(listed(account, Metric::Aov).await, [nothing]);
     assert_eq!(listed(other, Metric::GrossRevenue).await, []);
@@ -435,7 +482,7 @@ async fn facts_are_the_accounts_own_and_the_newest() {
     assert_eq!(stored.segments, [SegmentFact { segment: Segment::Prospect, customers: 1, revenue: dec!(0) }]);
     let shops: Vec<_> = stored.stale_shops.iter().map(|stale| stale.shop.as_str()).collect();
     assert_eq!(shops, ["stale.example"]);
-    assert_eq!((stored.reorders, stored.critical.len()), (0, 0));
+    assert_eq!((stored.reorders.len(), stored.critical.len()), (0, 0));
     let waited = CommentsWaiting { comments: 3, complaints: 1, since: NOW - Duration::hours(49) };
     assert_eq!(stored.waiting, Some(waited));
     assert_eq!(db.store.stored(other, news, NOW).await.unwrap().waiting, None);
@@ -454,19 +501,31 @@ async fn what_sells_at_a_loss_is_not_missed_when_its_stock_is_gone() {
             stock AS (INSERT INTO stock_levels VALUES ($1, $2, '2026-02-27', 0)),
             item AS (
                 INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
-                    units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, computed_at)
-                VALUES ($1, $2, $3, $3, 0, 3, 0, 0, 0, 'stable', 'critical', now()) RETURNING id)
+                    units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, unit_contribution, computed_at)
+                VALUES ($1, $2, $3, $3, 0, 3, 0, 0, 0, 'stable', 'critical', $5, now()) RETURNING id)
             INSERT INTO reorder_suggestions (account_id, inventory_item_id, sku, qty_suggested, reason, confidence,
                 forecast_days, basis, computed_at)
-            SELECT $1, id, $3, 5, 'r', 0.9, 21, jsonb_build_object('unit_contribution', $4::text::float8), now() FROM item";
-        let contribution = Some(contribution).filter(|known| *known != "null");
-        db.sql.execute(text, &[&account.0, &product, &sku, &contribution]).await.unwrap();
+            SELECT $1, id, $3, 5, 'r', 0.9, 21, $4::text::jsonb, now() FROM item";
+        let basis = format!(
+            r#"{{"on_hand": 0, "on_order": 0, "lead_time_days": 14, "review_days": 7, "daily_demand": 0.1,
+                "expected_demand": 2.1, "safety_stock": 2.9, "reorder_point": 4, "order_up_to": 5, "service_level": 0.95,
+                "pack_size": 1, "min_order_qty": 1, "unit_contribution": {contribution}}}"#
+        );
+        let contribution: Option<f64> = contribution.parse().ok();
+        db.sql.execute(text, &[&account.0, &product, &sku, &basis, &contribution]).await.unwrap();
     }
     let outs = db.store.stock_outs(account, SCORED).await.unwrap();
     assert_eq!(outs.iter().map(|out| out.sku.as_str()).collect::<Vec<_>>(), ["gain", "unknown"]);
-    let critical = db.store.stored(account, SCORED, NOW).await.unwrap().critical;
-    let critical: Vec<_> = critical.iter().map(|item| (item.sku.as_str(), item.sells_at_a_loss)).collect();
-    assert_eq!(critical, [("gain", false), ("loss", true), ("unknown", false)]);
+    let stored = db.store.stored(account, SCORED, NOW).await.unwrap();
+    let critical: Vec<_> =
+        stored.critical.iter().map(|item| (item.sku.as_str(), item.sells_at_a_loss, item.revenue_30d)).collect();
+    assert_eq!(critical, [("gain", false, dec!(30)), ("loss", true, dec!(30)), ("unknown", false, dec!(30))]);
+    let reorders: Vec<_> =
+        stored.reorders.iter().map(|pending| (pending.sku.as_str(), pending.is_recommended())).collect();
+    assert_eq!(reorders, [("gain", true), ("loss", false), ("unknown", true)]);
+    let later = DayRange { last: date!(2026 - 03 - 22), ..SCORED };
+    let critical = db.store.stored(account, later, NOW).await.unwrap().critical;
+    assert!(critical.iter().all(|item| item.revenue_30d.is_zero()), "30 days that end with the last full one");
 }
 
 #[tokio::test]

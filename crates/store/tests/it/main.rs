@@ -1,6 +1,7 @@
 //! The store on a real Postgres: every test has a database of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+mod account_rows;
 mod accounts;
 mod ai;
 mod alerts;

@@ -116,7 +116,8 @@ async fn stocked_products_come_with_their_sales_and_the_stock_of_the_day() {
         .unwrap();
     db.sql
         .execute(
-            "INSERT INTO stock_levels VALUES ($1, $2, '2026-02-20', 0), ($1, $2, '2026-02-25', 7), ($1, $2, '2026-03-09', 9)",
+            "INSERT INTO stock_levels VALUES ($1, $2, '2026-01-05', 0), ($1, $2, '2026-02-20', 0), ($1, $2, '2026-02-25', 7),
+                ($1, $2, '2026-03-09', 9)",
             &[&account.0, &product],
         )
         .await
@@ -141,7 +142,9 @@ async fn stocked_products_come_with_their_sales_and_the_stock_of_the_day() {
         SalesDay { day: date!(2026 - 02 - 28), sold: 0, cancelled: 1 },
     ];
     assert_eq!(found[0].sales, sales);
-    assert_eq!(found[0].days_without_stock, [date!(2026 - 02 - 20)]);
+    // Thirty days after 5 January, and until the next stock was told.
+    let without = (1..=4).chain(20..=24).map(|day| date!(2026 - 02 - 01).replace_day(day).unwrap());
+    assert_eq!(found[0].days_without_stock, without.collect::<Vec<_>>());
     let now = db.store.stocked(account, range, StockAt::Now).await.unwrap();
     assert_eq!(now[0].stock, 9);
     let long_ago = db.store.stocked(account, range, StockAt::Day(date!(2025 - 01 - 01))).await.unwrap();
@@ -165,6 +168,7 @@ fn item(product_id: i64, stock: i64) -> Figures {
         trend: Trend::Stable,
         status: Status::Low,
         estimated_stockout_at: Some(date!(2026 - 03 - 14)),
+        unit_contribution: Some(2.5),
     }
 }
 
@@ -181,9 +185,9 @@ async fn inventory_items_keep_their_ids_and_vanish_with_their_product() {
         (shop::product(&db.sql, account, "a", None).await, shop::product(&db.sql, account, "b", None).await);
     inventory(&db, account, vec![item(first, 5), item(second, 6)]).await;
     let before = shop::rows(&db.sql, account, "product_id, id", "inventory_items").await;
-    let columns = "product_id, velocity, velocity_class, days_of_stock_low, days_of_stock_high";
+    let columns = "product_id, velocity, velocity_class, days_of_stock_low, days_of_stock_high, unit_contribution";
     let written = shop::rows(&db.sql, account, columns, "inventory_items").await;
-    assert_eq!(written[0], format!("({first},1.2345,lumpy,10.1,15.0)"));
+    assert_eq!(written[0], format!("({first},1.2345,lumpy,10.1,15.0,2.5)"));
     let nothing_sells = Figures {
         days_of_stock: None,
         days_of_stock_range: None,

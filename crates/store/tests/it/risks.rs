@@ -212,10 +212,13 @@ async fn the_situation_is_what_the_account_has() {
          INSERT INTO credit_transactions (account_id, kind, amount, balance_after, created_at) VALUES
             ({0}, 'consume', -20, 1, '2026-03-01'), ({0}, 'refund', 5, 1, '2026-03-01'),
             ({0}, 'grant', 900, 1, '2026-03-01'), ({0}, 'consume', -20, 1, '2026-02-16');
+         INSERT INTO stories (account_id, id, key, first_day, last_day, facts) OVERRIDING SYSTEM VALUE VALUES
+            ({0}, 12, 'stock_out:mug', '2026-02-27', '2026-03-01', '{{}}');
          INSERT INTO insights (account_id, fingerprint, severity, category, title, body, suggested_action, impact_estimate,
-            source, status, computed_at) VALUES
-            ({0}, 'open', 'low', 'ads', '', '', '', '', 'rules', 'open', now()),
-            ({0}, 'ended', 'low', 'ads', '', '', '', '', 'rules', 'resolved', now());
+            source, status, computed_at, story_id) VALUES
+            ({0}, 'open', 'low', 'ads', '', '', '', '', 'rules', 'open', now(), NULL),
+            ({0}, 'story:12', 'low', 'ads', '', '', '', '', 'rules', 'open', now(), 12),
+            ({0}, 'ended', 'low', 'ads', '', '', '', '', 'rules', 'resolved', now(), 12);
          INSERT INTO webhook_subscriptions (account_id, url, events, sealed_secret, created_at, active, failing_since) VALUES
             ({0}, 'https://a.example', '{{*}}', '', now(), true, '2026-03-01'),
             ({0}, 'https://b.example', '{{*}}', '', now(), true, NULL),
@@ -256,8 +259,9 @@ async fn the_situation_is_what_the_account_has() {
     assert_eq!(shops, [("a.example", datetime!(2026-03-01 00:00 UTC))]);
     let credits = Credits { balance: 70, used_14d: 15, auto_topup_enabled: true, auto_topup_failures: 2 };
     assert_eq!(found.credits, credits);
-    let insights: Vec<_> = found.insights.iter().map(|OpenInsight { fingerprint, .. }| fingerprint.as_str()).collect();
-    assert_eq!(insights, ["open"]);
+    let of = |OpenInsight { id: _, fingerprint, story }: OpenInsight| (fingerprint, story);
+    let insights: Vec<_> = found.insights.into_iter().map(of).collect();
+    assert_eq!(insights, [("open".into(), None), ("story:12".into(), Some("stock_out:mug".into()))]);
     let FailingWebhook { failing_since, waiting, .. } = found.webhooks[0];
     assert_eq!((found.webhooks.len(), failing_since, waiting), (1, datetime!(2026-03-01 00:00 UTC), 2));
 

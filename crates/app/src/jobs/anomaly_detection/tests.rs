@@ -229,6 +229,16 @@ fn a_closed_day_is_one_anomaly_of_orders() {
     assert!(found.iter().any(|f| f.metric == "gross_revenue"));
 }
 
+#[test]
+fn a_shop_that_began_to_count_visits_lately_is_closed_when_hardly_anybody_comes() {
+    let mut days = shop();
+    days[..150].iter_mut().for_each(|day| day.visitors = 0);
+    days[189] = DayTotals { visitors: 40, ..DayTotals::quiet(days[189].day) };
+    let found = findings(&days);
+    let orders = found.iter().find(|f| f.metric == "orders" && f.day == days[189].day).unwrap();
+    assert_eq!(orders.cause, Some(Cause::ClosedDay), "{orders:?}");
+}
+
 /// A shop whose takings vary much and whose ads and goods cost what they cost: on one day it takes much more.
 #[test]
 fn takings_outside_their_interval_are_an_event_where_profit_is_one() {
@@ -249,6 +259,33 @@ fn takings_outside_their_interval_are_an_event_where_profit_is_one() {
         .collect();
     assert!(on_that_day.iter().any(|(metric, alone, _)| *metric == "profit" && *alone), "{on_that_day:?}");
     assert!(on_that_day.contains(&("gross_revenue", false, Severity::Medium)), "{on_that_day:?}");
+}
+
+#[test]
+fn takings_are_the_same_event_whichever_of_its_days_departs_most() {
+    let mut days = shop();
+    (days[188].gross_revenue, days[189].gross_revenue) = (Decimal::from(3_000), Decimal::from(4_000));
+    let (shop, events) = judged(&days, BTreeSet::new());
+    let (_, any) = events[0];
+    let of = |first: usize, last: usize, peak: usize| Anomaly {
+        first: days[first].day,
+        last: days[last].day,
+        peak: days[peak].day,
+        ..any
+    };
+    let behind = |found: &[Event]| -> Vec<(Metric, Date, Date)> {
+        shop.takings_behind(found).into_iter().map(|(metric, event)| (metric, event.first, event.last)).collect()
+    };
+    let both = [(Metric::GrossRevenue, days[188].day, days[189].day)];
+    for peak in [188, 189] {
+        assert_eq!(behind(&[(Metric::Profit, of(188, 189, peak))]), both);
+    }
+    assert_eq!(behind(&[(Metric::NetRevenue, of(188, 189, 188)), (Metric::Profit, of(188, 189, 189))]), both);
+    // What is told of a day is not told again.
+    let told = (Metric::GrossRevenue, of(188, 188, 188));
+    let rest = [(Metric::GrossRevenue, days[189].day, days[189].day)];
+    assert_eq!(behind(&[told, (Metric::Profit, of(188, 189, 189))]), rest);
+    assert_eq!(behind(&[told, (Metric::Profit, of(188, 189, 188))]), []);
 }
 
 #[test]

@@ -4,14 +4,17 @@ use std::collections::HashMap;
 
 use analytics::{demand::DemandModel, exposure, stock::ExpectedDemand};
 use domain::{
-    ProductId,
+    InsightId, ProductId,
     demand::StockedProduct,
     metrics::{
         contribution::mean_price,
-        stock::{Cover, is_out_of_stock},
+        stock::{CRITICAL_DAYS, Cover, is_out_of_stock, is_stockout},
     },
+    reorder::sells_at_a_loss,
     risks::{Finding, LONGEST_COVER_DAYS, Product, ProductSales, Situation, dead_stock, sku_concentration, stockout},
+    stories::stock_out_key,
 };
+use time::Date;
 
 use super::{
     super::{
@@ -26,7 +29,7 @@ pub(super) fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation) -> V
         situation.products.iter().map(|sales| (sales.product_id, sales)).collect();
     let found = stocked.each(|product, _, model| {
         let Some(sales) = sales.get(&product.product_id) else { return [None, None] };
-        let facts = facts(shop, situation, product, sales, model, (stocked.last - sales.known_since).whole_days());
+        let facts = facts(shop, situation, stocked.last, product, sales, model);
         [stockout(&facts, &shop.scale), dead_stock(&facts, &shop.scale)]
     });
     let mut found: Vec<Finding> = found.into_iter().flatten().flatten().collect();
@@ -40,10 +43,10 @@ const LONG_DAYS: usize = LONGEST_COVER_DAYS as usize;
 fn facts<'a>(
     shop: &Shop,
     situation: &Situation,
+    last: Date,
     product: &'a StockedProduct,
     sales: &ProductSales,
     model: Option<&DemandModel<'_>>,
-    known_days: i64,
 ) -> Product<'a> {
     let lead_time = product.lead_time_days.unwrap_or(LEAD_TIME_DAYS).max(0).unsigned_abs();
     // What is beyond the horizon is for a later risk.
@@ -51,25 +54,46 @@ fn facts<'a>(
     let demand = |days| model.map(|model| model.window(days)).unwrap_or_default();
     let shortfall = exposure::shortfall(demand, days, number(product.stock), number(product.on_order));
     let expected = model.map(ExpectedDemand::of);
-    let out = is_out_of_stock(product.stock);
-    let fingerprint = if out { "inventory:sold_out" } else { "inventory:running_out" };
+    let cover = expected.map(|expected| Cover::of(number(product.stock), |day| expected.until(day)));
     let cost = product.unit_cost.map(amount);
     let price = mean_price(sales.revenue_90d, sales.units_90d, product.price).map(amount);
+    let unit_contribution = price.zip(cost).map(|(price, cost)| shop.costs.unit_contribution(price, cost));
     Product {
         sku: &product.sku,
         stock: product.stock,
-        days_of_stock: expected.and_then(|expected| Cover::of(number(product.stock), |day| expected.until(day)).days()),
+        days_of_stock: cover.and_then(Cover::days),
         lead_time_days: lead_time,
         is_lead_time_known: product.lead_time_days.is_some(),
         stockout_probability: shortfall.probability,
         missed_units: range(shortfall.units),
-        unit_contribution: price.zip(cost).map(|(price, cost)| shop.costs.unit_contribution(price, cost)),
+        unit_contribution,
         unit_cost: cost,
         long_demand: model.map_or(0.0, |model| model.window(LONG_DAYS).mean()),
         units_sold_90d: sales.units_90d,
-        known_days,
-        insight_id: insight(situation, fingerprint),
+        known_days: (last - sales.known_since).whole_days(),
+        insight_id: insight_on(situation, product, last, cover, unit_contribution),
     }
+}
+
+/// The open insight that speaks of a product's stock: on the story of its stock-out, else on all that are sold out or will be.
+/// Neither of these speaks of what sells at a loss.
+fn insight_on(
+    situation: &Situation,
+    product: &StockedProduct,
+    last: Date,
+    cover: Option<Cover>,
+    unit_contribution: Option<f64>,
+) -> Option<InsightId> {
+    let story = stock_out_key(&product.sku);
+    let of_story = situation.insights.iter().find(|open| open.story.as_ref() == Some(&story));
+    let days = cover.and_then(|cover| cover.shown().days());
+    let is_running_out = !is_out_of_stock(product.stock) && days.is_some_and(|days| days <= CRITICAL_DAYS.into());
+    of_story.map(|open| open.id).or_else(|| match () {
+        () if sells_at_a_loss(unit_contribution) => None,
+        () if is_stockout(product.stock, product.units_sold(last, 30)) => insight(situation, "inventory:sold_out"),
+        () if is_running_out => insight(situation, "inventory:running_out"),
+        () => None,
+    })
 }
 
 /// Days of a lead time that an exposure is over at most.

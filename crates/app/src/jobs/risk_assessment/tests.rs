@@ -9,6 +9,7 @@ use domain::{
         ProductSales, Unanswered,
     },
 };
+use rstest::rstest;
 use rust_decimal::dec;
 use time::macros::datetime;
 
@@ -51,6 +52,10 @@ fn sales(id: i64, revenue: Decimal, units: i64) -> ProductSales {
     }
 }
 
+fn open(id: i64, fingerprint: &str, story: Option<&str>) -> OpenInsight {
+    OpenInsight { id: InsightId(id), fingerprint: fingerprint.into(), story: story.map(str::to_owned) }
+}
+
 fn kinds(found: &[Finding]) -> Vec<(Kind, String)> {
     found.iter().map(|finding| (finding.kind, finding.subject.clone())).collect()
 }
@@ -71,7 +76,7 @@ fn what_runs_out_before_an_order_arrives_costs_its_contribution() {
             sales(3, dec!(9000), 1),
             sales(4, dec!(9001), 1),
         ],
-        insights: vec![OpenInsight { id: InsightId(31), fingerprint: "inventory:running_out".into() }],
+        insights: vec![open(31, "inventory:running_out", None)],
         ..Situation::default()
     };
     let found = assess(&shop_of(day), &stocked(vec![product]), &situation, NOW);
@@ -81,6 +86,35 @@ fn what_runs_out_before_an_order_arrives_costs_its_contribution() {
     let expected = stockout.exposure.unwrap().expected.unwrap();
     assert!((expected - dec!(300)).abs() < dec!(3), "{expected}");
     assert_eq!(stockout.evidence[0].value.map(f64::round), Some(4.0));
+}
+
+#[rstest]
+#[case::of_its_own_story(0, 8, Some("stock_out:S1"), Some(33))]
+#[case::among_the_sold_out(0, 8, Some("stock_out:S2"), Some(32))]
+#[case::within_a_week(35, 8, None, Some(31))]
+#[case::in_more_than_a_week(40, 8, None, None)]
+#[case::sold_out_at_a_loss(0, 30, None, None)]
+#[case::running_out_at_a_loss(20, 30, None, None)]
+fn a_stock_out_links_the_insight_that_speaks_of_it(
+    #[case] stock: i64,
+    #[case] unit_cost: i64,
+    #[case] story: Option<&str>,
+    #[case] linked: Option<i64>,
+) {
+    let unit_cost = Some(Decimal::from(unit_cost));
+    let product = StockedProduct { unit_cost, lead_time_days: Some(20), ..steady(1, stock, 5, 200) };
+    let situation = Situation {
+        products: vec![sales(1, dec!(9000), 450)],
+        insights: vec![
+            open(31, "inventory:running_out", None),
+            open(32, "inventory:sold_out", None),
+            open(33, "story:12", story),
+        ],
+        ..Situation::default()
+    };
+    let found = assess(&shop_of(day), &stocked(vec![product]), &situation, NOW);
+    let stockout = found.iter().find(|finding| finding.kind == Kind::Stockout).unwrap();
+    assert_eq!(stockout.links.insight_id, linked.map(InsightId));
 }
 
 #[test]
@@ -183,7 +217,7 @@ fn connections_credits_and_webhooks_are_looked_at_as_of_now() {
         }],
         credits: Credits { balance: 10, used_14d: 140, auto_topup_enabled: false, auto_topup_failures: 0 },
         webhooks: vec![FailingWebhook { id: SubscriptionId(9), failing_since: at, waiting: 2 }],
-        insights: vec![OpenInsight { id: InsightId(8), fingerprint: "integrations:stale:shopify:a.example".into() }],
+        insights: vec![open(8, "integrations:stale:shopify:a.example", None)],
         ..Situation::default()
     };
     let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);
@@ -227,7 +261,7 @@ fn a_campaign_is_judged_by_what_a_sale_leaves() {
 fn who_waits_for_an_answer_is_found_with_the_insight_on_it() {
     let situation = Situation {
         unanswered: Some(Unanswered { urgent: 0, others: 2, since: NOW - Duration::hours(30) }),
-        insights: vec![OpenInsight { id: InsightId(7), fingerprint: "social:waiting".into() }],
+        insights: vec![open(7, "social:waiting", None)],
         ..Situation::default()
     };
     let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);

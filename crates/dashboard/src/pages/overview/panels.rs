@@ -8,12 +8,12 @@ use domain::{
     page::Page,
     risks,
 };
-use rust_decimal::{Decimal, prelude::FromPrimitive};
+use rust_decimal::Decimal;
 use url::Url;
 
 use crate::{
     pages::{
-        insights::{as_answered, ranked, why},
+        insights::{as_answered, at_stake, ranked, why},
         integrations::{badge, name},
         panel::foot,
         stock::{axis, stock_row},
@@ -34,7 +34,7 @@ const AXIS_DAYS: i64 = 14;
 pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Panel<Story> {
     let story = |insight: &Insight| {
         let (wording, _) = insight.wording(writer.texts(), writer.currency);
-        let amount = insight.at_stake.and_then(Decimal::from_f64).filter(|amount| !amount.is_zero());
+        let amount = at_stake(writer, insight);
         Story {
             title: wording.title,
             address: Some(format!("/insights#insight-{}", insight.id)),

@@ -7,7 +7,7 @@ use time::{
 use super::{
     super::{
         ProductWeeks, Wording,
-        facts::{CommentsWaiting, CriticalItem, SegmentFact, Stored, StoryFact},
+        facts::{CommentsWaiting, CriticalItem, PendingReorder, SegmentFact, Stored, StoryFact},
         grounding,
     },
     *,
@@ -18,13 +18,14 @@ use crate::{
     ads::CampaignSums,
     anomalies::Direction,
     metrics::returns::OrderValue,
-    profit::{Basis, DayRange},
+    profit::{self, DayRange},
+    reorder::Basis,
     stories::{Band, Gauge, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, Story, Subject},
     texts::{Locale, Texts, tests::locale},
 };
 
 fn facts(stored: Stored) -> Facts {
-    Facts { days: vec![], stored }
+    Facts { last: date!(2026 - 03 - 01), days: vec![], stored }
 }
 
 fn usd() -> crate::money::Currency {
@@ -46,7 +47,11 @@ fn days(change: impl Fn(&mut DayTotals)) -> Vec<DayTotals> {
                 cogs: dec!(40),
                 ad_spend: dec!(10),
                 new_customers: 2,
-                basis: Basis { goods_revenue: dec!(100), cogs_covered_revenue: dec!(100), ..Basis::default() },
+                basis: profit::Basis {
+                    goods_revenue: dec!(100),
+                    cogs_covered_revenue: dec!(100),
+                    ..profit::Basis::default()
+                },
                 ..DayTotals::quiet(first + Duration::days(at))
             };
             if at >= 30 {
@@ -168,6 +173,8 @@ fn what_a_story_tells_is_told_once() {
         sku: sku.into(),
         current_stock: 0,
         units_sold_30d: 3,
+        revenue_30d: dec!(0),
+        runs_out_on: None,
         sells_at_a_loss: false,
         is_on_order: false,
     };
@@ -213,6 +220,8 @@ fn what_is_on_order_is_not_to_be_ordered_again() {
         sku: sku.into(),
         current_stock,
         units_sold_30d: 3,
+        revenue_30d: dec!(0),
+        runs_out_on: None,
         sells_at_a_loss: false,
         is_on_order,
     };
@@ -261,7 +270,7 @@ fn what_has_no_amount_counts_as_a_part_of_what_a_day_leaves() {
         let story = Story { money: Some(money), usual_day: 60.0, ..outage() };
         let stored = Stored { stale_shops: vec![stale.clone()], ..of_stories([story]).stored };
         // Of 100 a day 60 are left: high is half of that.
-        fingerprints(&Facts { days: days(|_| ()), stored })
+        fingerprints(&Facts { days: days(|_| ()), ..facts(stored) })
     };
     assert_eq!(of(-31.0), ["story:12", "integrations:stale:shopify:a.example.com"]);
     assert_eq!(of(-29.0), ["integrations:stale:shopify:a.example.com", "story:12"]);
@@ -427,8 +436,12 @@ fn a_fall_of_profit_is_told_with_both_periods() {
 fn what_is_estimated_of_goods_that_came_back_is_said() {
     let fell = days(|day| {
         day.cogs = dec!(60);
-        day.basis =
-            Basis { returned_units: 2, returned_cogs: dec!(1.5), returned_fees: dec!(0.25), ..Basis::default() };
+        day.basis = profit::Basis {
+            returned_units: 2,
+            returned_cogs: dec!(1.5),
+            returned_fees: dec!(0.25),
+            ..profit::Basis::default()
+        };
     });
     let found = told(&Facts { days: fell, ..facts(Stored::default()) });
     // 30 × 1.75.
@@ -493,6 +506,8 @@ fn stock_that_is_gone_or_going_is_told_with_its_skus() {
         sku: sku.into(),
         current_stock,
         units_sold_30d,
+        revenue_30d: dec!(0),
+        runs_out_on: None,
         sells_at_a_loss: false,
         is_on_order: false,
     };
@@ -500,7 +515,7 @@ fn stock_that_is_gone_or_going_is_told_with_its_skus() {
     critical.extend((0..7).map(|at| item(&format!("S{at}"), 1, 0)));
     // Nobody is told to buy more of what costs more than it brings.
     critical.extend([0, 1].map(|stock| CriticalItem { sells_at_a_loss: true, ..item("loss", stock, 99) }));
-    let found = told(&facts(Stored { critical, reorders: 3, ..Stored::default() }));
+    let found = told(&facts(Stored { critical, reorders: vec![pending("S9", 20, 1.0)], ..Stored::default() }));
     assert_eq!(found[0].title, "2 products that sell are out of stock");
     assert_eq!(
         found[0].body,
@@ -510,7 +525,98 @@ fn stock_that_is_gone_or_going_is_told_with_its_skus() {
         found[1].body,
         "At the present pace the stock of \"S0\", \"S1\", \"S2\", \"S3\", \"S4\" and 2 more lasts 7 days at most."
     );
-    assert_eq!(found[2].title, "3 reorder suggestions to decide on");
+    assert_eq!(found[2].title, "1 item to reorder before it runs out");
+}
+
+/// A suggestion to reorder an item of which so many are in stock and sell a day; delivery takes ten days.
+fn pending(sku: &str, on_hand: i64, daily_demand: f64) -> PendingReorder {
+    let basis = Basis {
+        on_hand,
+        on_order: 0,
+        lead_time_days: 10,
+        review_days: 7,
+        daily_demand,
+        expected_demand: 17.0 * daily_demand,
+        safety_stock: 3.0,
+        reorder_point: 20,
+        order_up_to: 30,
+        service_level: 0.95,
+        pack_size: 1,
+        min_order_qty: 1,
+        history_days: Some(200),
+        unit_contribution: None,
+        sold_last_year: None,
+        season_ends: false,
+    };
+    PendingReorder { sku: sku.into(), basis: Some(basis) }
+}
+
+#[test]
+fn what_is_out_of_stock_is_worth_the_sales_that_it_loses() {
+    // What is left of 100 a day is 60.
+    let item = |sku: &str, current_stock, revenue_30d, runs_out_on| CriticalItem {
+        sku: sku.into(),
+        current_stock,
+        units_sold_30d: 3,
+        revenue_30d,
+        runs_out_on,
+        sells_at_a_loss: false,
+        is_on_order: false,
+    };
+    let critical = vec![
+        item("SOON", 2, dec!(300), Some(date!(2026 - 03 - 04))),
+        item("LATER", 5, dec!(90), Some(date!(2026 - 03 - 08))),
+        item("GONE", 0, dec!(400), None),
+        item("WENT", 0, dec!(200), None),
+    ];
+    let shop = Facts { days: days(|_| ()), ..facts(Stored { critical, ..Stored::default() }) };
+    let mut drafts = draft(&shop);
+    drafts.retain(|draft| draft.category == Category::Inventory);
+    let stakes: Vec<_> = drafts.iter().filter_map(|draft| draft.stake).map(|stake| stake.round_dp(2)).collect();
+    // What goods leave of 600; and of 28 of 30 days of 300 and 24 of 90.
+    assert_eq!(stakes, [dec!(360), dec!(211.2)]);
+    let texts = Texts::of(Locale::ENGLISH).as_of(date!(2026 - 03 - 01));
+    let found: Vec<Wording> = drafts.iter().map(|draft| draft.told.wording(&texts, usd())).collect();
+    assert_eq!(found[0].impact_estimate, "About 20.00 USD in sales are lost every day");
+    assert_eq!(
+        found[1].body,
+        "At the present pace the stock of \"SOON\" and \"LATER\" lasts 7 days at most, that of \"SOON\" only until \
+         Wednesday 4 March."
+    );
+}
+
+#[test]
+fn what_is_to_be_ordered_is_told_once_and_by_when() {
+    let item = CriticalItem {
+        sku: "GONE".into(),
+        current_stock: 0,
+        units_sold_30d: 3,
+        revenue_30d: dec!(400),
+        runs_out_on: None,
+        sells_at_a_loss: false,
+        is_on_order: false,
+    };
+    let body = |reorders: Vec<PendingReorder>| {
+        let facts = facts(Stored { critical: vec![item.clone()], reorders, ..Stored::default() });
+        let is_of_them = |draft: &Draft| draft.told.kind == Kind::Reorders;
+        let draft = draft(&facts).into_iter().find(is_of_them)?;
+        Some(draft.told.wording(&Texts::of(Locale::ENGLISH).as_of(date!(2026 - 03 - 01)), usd()).body)
+    };
+    assert_eq!(body(vec![pending("GONE", 0, 2.0)]), None);
+    let mut lossy = pending("LOSS", 20, 2.0);
+    lossy.basis.as_mut().unwrap().unit_contribution = Some(-0.5);
+    assert_eq!(body(vec![lossy.clone()]), None);
+    let all = vec![pending("GONE", 0, 2.0), lossy, pending("B", 44, 2.0), pending("A", 25, 2.0)];
+    assert_eq!(
+        body(all).unwrap(),
+        "\"A\" and \"B\" could run out if you ordered them later. \"A\" should be ordered by Wednesday 4 March."
+    );
+    assert_eq!(body(vec![pending("A", 19, 2.0)]).unwrap(), "\"A\" will run out before a new order arrives.");
+    let unknown = PendingReorder { sku: "OLD".into(), basis: None };
+    assert_eq!(
+        body(vec![unknown]).unwrap(),
+        "1 item could run out if you ordered it later. The suggestion shows its figures."
+    );
 }
 
 #[test]
@@ -695,15 +801,18 @@ fn shops_with_everything() -> [Facts; 6] {
         sku: format!("S-{at} 99 % off"),
         current_stock: at % 9,
         units_sold_30d: 3,
+        revenue_30d: dec!(410.55),
+        runs_out_on: (at % 9 > 0).then_some(date!(2026 - 03 - 04)),
         sells_at_a_loss: false,
         is_on_order: false,
     };
     let shop = |many: i64, change: fn(&mut DayTotals)| Facts {
+        last: date!(2026 - 03 - 01),
         days: days(change),
         stored: Stored {
             stories: every_story(),
             critical: (0..many).flat_map(|at| [item(9 * at), item(9 * at + 1)]).collect(),
-            reorders: many,
+            reorders: (0..many).map(|at| pending(&format!("R-{at} 99 % off"), 30 + at - many, 2.0)).collect(),
             segments: vec![segment(Segment::Vip, 10, dec!(750)), segment(Segment::AtRisk, many, dec!(250.55))],
             stale_shops: vec![StaleShop {
                 provider: Platform::Shopify,

@@ -14,6 +14,8 @@ const CALIBRATED_CUSTOMERS: i64 = 100;
 /// A customer, or a channel, is a dependence from such a share on.
 const CUSTOMER_SHARE: f64 = 0.10;
 const CHANNEL_SHARE: f64 = 0.60;
+/// A smaller fall of the margin, less than half of a percentage point, is shown as none.
+const LEAST_FALL: f64 = 0.005;
 /// A month in weeks: an excess is counted by the week.
 const HORIZON_WEEKS: f64 = super::super::HORIZON_DAYS as f64 / 7.0;
 
@@ -160,7 +162,7 @@ pub struct Margin {
 
 /// The margin of two weeks is below that of the eight before, beyond what its days vary.
 pub fn margin_drop(margin: &Margin, scale: &Scale) -> Option<Finding> {
-    if margin.change_high >= 0.0 {
+    if margin.change_high >= 0.0 || margin.before - margin.after < LEAST_FALL {
         return None;
     }
     let (low, expected, high) = margin.fall;

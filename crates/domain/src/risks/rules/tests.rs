@@ -175,6 +175,9 @@ fn a_fall_of_the_margin_takes_its_part_of_a_months_revenue() {
     let found = margin_drop(&margin, &scale(Some(3_000.0))).unwrap();
     assert_eq!(amounts(&found), Some((Some(dec!(300)), Some(dec!(500)), Some(dec!(700)))));
     assert!(margin_drop(&Margin { change_high: 0.0, ..margin }, &scale(Some(3_000.0))).is_none());
+    // From 35% to 35%.
+    assert!(margin_drop(&Margin { after: 0.346, ..margin }, &scale(Some(3_000.0))).is_none());
+    assert!(margin_drop(&Margin { after: 0.344, ..margin }, &scale(Some(3_000.0))).is_some());
     assert!(margin_drop(&margin, &scale(None)).unwrap().lacks_costs);
 }
 

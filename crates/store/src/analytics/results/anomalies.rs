@@ -34,18 +34,18 @@ statement!(
         first: Date => SqlDate,
         last: Date => SqlDate,
         none_left: i64 => BigInt,
-    ) -> WithoutStockRow = concat!("
+    ) -> WithoutStockRow = "
     WITH best AS (
         SELECT product_id FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3
         GROUP BY product_id ORDER BY sum(revenue) DESC, product_id LIMIT 24)
     SELECT p.sku, l.day AS first_day, coalesce(l.next_day - 1, $3) AS last_day,
-        ", unit_contribution!(item.id), " AS unit_contribution, p.on_order > 0 AS is_on_order
+        item.unit_contribution, p.on_order > 0 AS is_on_order
     FROM best JOIN products p ON p.account_id = $1 AND p.id = best.product_id
     LEFT JOIN inventory_items item ON item.account_id = $1 AND item.product_id = p.id
     CROSS JOIN LATERAL (
         SELECT day, stock, lead(day) OVER (ORDER BY day) AS next_day FROM stock_levels
         WHERE account_id = $1 AND product_id = p.id AND day BETWEEN $2 AND $3) l
-    WHERE l.stock <= $4 ORDER BY p.sku, l.day")
+    WHERE l.stock <= $4 ORDER BY p.sku, l.day"
 );
 
 row!(
@@ -130,15 +130,17 @@ statement!(
         drivers: &'a [Value] => Array<Jsonb>,
         levers: &'a [Option<&'static str>] => Array<Nullable<Text>>,
         stories: &'a [Option<i64>] => Array<Nullable<BigInt>>,
+        firsts: &'a [Date] => Array<SqlDate>,
+        lasts: &'a [Date] => Array<SqlDate>,
     ) -> Scalar<Bool> = "
     INSERT INTO anomalies AS old (account_id, kind, metric, direction, day, observed_value, expected_value,
         expected_low, expected_high, z_score, severity, detected_at, inferred_cause, confidence, correlated_metrics,
-        is_shift, drivers, cause, story_id)
+        is_shift, drivers, cause, story_id, first_day, last_day)
     SELECT $1, v.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-            $17, $18, $19)
+            $17, $18, $19, $20, $21)
         AS v(kind, metric, direction, day, observed_value, expected_value, expected_low, expected_high, z_score,
             severity, detected_at, inferred_cause, confidence, correlated_metrics, is_shift, drivers, cause,
-            story_id)
+            story_id, first_day, last_day)
     ORDER BY v.day, v.metric, v.kind
     ON CONFLICT (account_id, kind, metric, day) DO UPDATE SET
         direction = excluded.direction, observed_value = excluded.observed_value,
@@ -146,14 +148,15 @@ statement!(
         expected_high = excluded.expected_high, z_score = excluded.z_score, severity = excluded.severity,
         detected_at = excluded.detected_at, inferred_cause = excluded.inferred_cause, confidence = excluded.confidence,
         correlated_metrics = excluded.correlated_metrics, is_shift = excluded.is_shift, drivers = excluded.drivers,
-        cause = excluded.cause, story_id = excluded.story_id
+        cause = excluded.cause, story_id = excluded.story_id, first_day = excluded.first_day,
+        last_day = excluded.last_day
     WHERE (old.direction, old.observed_value, old.expected_value, old.expected_low, old.expected_high, old.z_score,
             old.severity, old.detected_at, old.inferred_cause, old.confidence, old.correlated_metrics, old.is_shift,
-            old.drivers, old.cause, old.story_id)
+            old.drivers, old.cause, old.story_id, old.first_day, old.last_day)
         IS DISTINCT FROM (excluded.direction, excluded.observed_value, excluded.expected_value, excluded.expected_low,
             excluded.expected_high, excluded.z_score, excluded.severity, excluded.detected_at, excluded.inferred_cause,
             excluded.confidence, excluded.correlated_metrics, excluded.is_shift, excluded.drivers, excluded.cause,
-            excluded.story_id)
+            excluded.story_id, excluded.first_day, excluded.last_day)
     RETURNING true AS written"
 );
 
@@ -340,6 +343,8 @@ impl Columns {
             drivers: self.drivers.as_slice(),
             levers: self.levers.as_slice(),
             stories: self.stories.as_slice(),
+            firsts: self.firsts.as_slice(),
+            lasts: self.lasts.as_slice(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use diesel::{
+    QueryResult,
     result::Error,
     sql_types::{Array, BigInt, Binary, Bool, Double, Jsonb, Nullable, Text, Timestamptz},
 };
@@ -28,7 +29,7 @@ use crate::{
 };
 
 statement!(
-    /// One at a time an account, until the end of the transaction: the nightly job and a run on demand may meet.
+    /// One at a time an account, until the end of the transaction: the nightly job, a run on demand and a decision may meet.
     Lock(account: i64 => BigInt) -> () = "SELECT FROM pg_advisory_xact_lock(726302, hashint8($1))"
 );
 
@@ -95,22 +96,24 @@ statement!(
         told: Vec<bool> => Array<Bool>,
         stakes: Vec<Option<f64>> => Array<Nullable<Double>>,
         stories: Vec<Option<i64>> => Array<Nullable<BigInt>>,
+        weights: Vec<Option<f64>> => Array<Nullable<Double>>,
         now: OffsetDateTime => Timestamptz,
     ) -> Scalar<Bool> = "
     INSERT INTO insights AS old (account_id, fingerprint, severity, category, title, body, suggested_action,
-        impact_estimate, source, basis, language, facts, is_told, at_stake, story_id, status, computed_at)
-    SELECT $1, v.*, 'open', $16 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS v
+        impact_estimate, source, basis, language, facts, is_told, at_stake, story_id, weight, status, computed_at)
+    SELECT $1, v.*, 'open', $17 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) AS v
     ON CONFLICT (account_id, fingerprint) WHERE status = 'open' DO UPDATE SET
         severity = excluded.severity, category = excluded.category, title = excluded.title, body = excluded.body,
         suggested_action = excluded.suggested_action, impact_estimate = excluded.impact_estimate,
         source = excluded.source, basis = excluded.basis, language = excluded.language, facts = excluded.facts,
         is_told = excluded.is_told, at_stake = excluded.at_stake, story_id = excluded.story_id,
-        computed_at = excluded.computed_at
+        weight = excluded.weight, computed_at = excluded.computed_at
     WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source,
-            old.language, old.facts, old.is_told, old.at_stake, old.story_id)
+            old.language, old.facts, old.is_told, old.at_stake, old.story_id, old.weight)
             IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
                 excluded.suggested_action, excluded.impact_estimate, excluded.source,
-                excluded.language, excluded.facts, excluded.is_told, excluded.at_stake, excluded.story_id)
+                excluded.language, excluded.facts, excluded.is_told, excluded.at_stake, excluded.story_id,
+                excluded.weight)
     RETURNING true AS written"
 );
 
@@ -120,6 +123,13 @@ statement!(
     UPDATE job_runs SET finished_at = $2 WHERE account_id = $1 AND job = 'insight_generation' AND finished_at = (
         SELECT max(finished_at) FROM job_runs WHERE account_id = $1 AND job = 'insight_generation')"
 );
+
+/// Keeps every run and every decision away that would write insights of the account: what either has read stays so until the
+/// end of its transaction.
+pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<()> {
+    Lock { account: account.0 }.execute(connection).await?;
+    Ok(())
+}
 
 /// The situations that are left alone at `now`.
 async fn left_alone(
@@ -144,7 +154,7 @@ impl InsightWriter for Store {
     ) -> Result<WriteOutcome, StoreError> {
         let Ending { job, run } = ending;
         let write_all = async |connection: &mut AsyncPgConnection| {
-            Lock { account: account.0 }.execute(connection).await?;
+            lock(connection, account).await?;
             if let Some((claim, outcome, reason)) = &run {
                 let ended = end_run(connection, claim, *outcome, reason.as_deref(), now).await.map_err(broken)?;
                 if !ended {
@@ -216,6 +226,7 @@ impl Upsert {
             told: Vec::new(),
             stakes: Vec::new(),
             stories: Vec::new(),
+            weights: Vec::new(),
             now,
         };
         // The first has the highest id: lists begin with it.
@@ -228,6 +239,7 @@ impl Upsert {
             columns.told.push(is_told);
             columns.stakes.push(draft.stake.and_then(|stake| stake.to_f64()));
             columns.stories.push(draft.story.map(|id| id.0));
+            columns.weights.push(draft.weight.to_f64());
             columns.languages.push(language.as_str());
             columns.fingerprints.push(draft.fingerprint);
             columns.severities.push(draft.severity.as_str());

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
 };
 use domain::{
     AccountId, StoreError,
@@ -37,12 +37,13 @@ statement!(
         trends: Vec<&'static str> => Array<Text>,
         statuses: Vec<&'static str> => Array<Text>,
         stockouts: Vec<Option<Date>> => Array<Nullable<SqlDate>>,
+        contributions: Vec<Option<f64>> => Array<Nullable<Double>>,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
     INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d, units_sold_7d,
         avg_daily_units_30d, avg_daily_units_7d, days_of_stock, days_of_stock_low, days_of_stock_high, velocity,
-        velocity_class, trend, status, estimated_stockout_at, computed_at)
-    SELECT $1, v.*, $18 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS v
+        velocity_class, trend, status, estimated_stockout_at, unit_contribution, computed_at)
+    SELECT $1, v.*, $19 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS v
     ON CONFLICT (account_id, product_id) DO UPDATE SET
         sku = excluded.sku, product_name = excluded.product_name, current_stock = excluded.current_stock,
         units_sold_30d = excluded.units_sold_30d, units_sold_7d = excluded.units_sold_7d,
@@ -50,7 +51,8 @@ statement!(
         days_of_stock = excluded.days_of_stock, days_of_stock_low = excluded.days_of_stock_low,
         days_of_stock_high = excluded.days_of_stock_high, velocity = excluded.velocity,
         velocity_class = excluded.velocity_class, trend = excluded.trend, status = excluded.status,
-        estimated_stockout_at = excluded.estimated_stockout_at, computed_at = excluded.computed_at"
+        estimated_stockout_at = excluded.estimated_stockout_at, unit_contribution = excluded.unit_contribution,
+        computed_at = excluded.computed_at"
 );
 
 #[async_trait]
@@ -121,6 +123,7 @@ impl Upsert {
             trends: Vec::new(),
             statuses: Vec::new(),
             stockouts: Vec::new(),
+            contributions: Vec::new(),
             now,
         };
         for item in items {
@@ -140,6 +143,7 @@ impl Upsert {
                 trend,
                 status,
                 estimated_stockout_at,
+                unit_contribution,
             } = item;
             columns.product_ids.push(product_id.0);
             columns.skus.push(sku);
@@ -157,6 +161,7 @@ impl Upsert {
             columns.trends.push(trend.as_str());
             columns.statuses.push(status.as_str());
             columns.stockouts.push(estimated_stockout_at);
+            columns.contributions.push(unit_contribution);
         }
         columns
     }

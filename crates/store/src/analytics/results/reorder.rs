@@ -11,7 +11,7 @@ use diesel::{
 use domain::{
     AccountId, ProductId, StoreError,
     jobs::{Claim, WriteOutcome},
-    reorder::{Draft, ReorderWriter},
+    reorder::{Draft, ReorderWriter, Status},
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -68,6 +68,12 @@ statement!(
 );
 
 statement!(
+    /// Decisions wait until the suggestions are replaced: one made meanwhile would leave its item a second suggestion.
+    Pending(account: i64 => BigInt, status: &'static str => Text) -> Scalar<BigInt> = "
+    SELECT id FROM reorder_suggestions WHERE account_id = $1 AND status = $2 ORDER BY id FOR UPDATE"
+);
+
+statement!(
     /// The hashes of decisions, in no order. The inventory stands for what its job made it from.
     DecisionsFingerprint(account: i64 => BigInt) -> Scalar<Text> = "
     SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(concat_ws(' ', id, status), 0)),
@@ -91,6 +97,8 @@ impl ReorderWriter for Store {
     ) -> Result<WriteOutcome, StoreError> {
         let account = claim.account;
         self.finish(claim, now, async |connection| {
+            let pending = Pending { account: account.0, status: Status::Pending.as_str() };
+            let _locked: Vec<i64> = pending.load(connection).await?;
             let product_ids = drafts.iter().map(|draft| draft.product_id.0).collect();
             let items = Items { account: account.0, product_ids }.load(connection).await?;
             let upsert = Upsert::new(account, items, drafts, day_began, now)?;

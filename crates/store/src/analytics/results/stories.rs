@@ -135,11 +135,14 @@ pub(super) async fn replace(
 }
 
 statement!(
-    /// Those that were going on a while ago, or began later, and those that go on; after 35 days they are what is expected.
+    /// Those that were going on a while ago, or began later, and those that go on; after 35 days they are what is expected. One
+    /// that ended later than that is among them as long as its insight is open: until its end is told.
     Recent(account: i64 => BigInt, since: Date => SqlDate, until: Date => SqlDate) -> StoryRow = "
-    SELECT id, facts FROM stories WHERE account_id = $1 AND (last_day >= $2
-        OR (facts -> 'phase' = '\"open\"' AND first_day > $3 - 35))
-        AND first_day <= $3 ORDER BY id"
+    SELECT s.id, s.facts FROM stories s WHERE s.account_id = $1 AND (s.last_day >= $2
+        OR (s.facts -> 'phase' = '\"open\"' AND s.first_day > $3 - 35)
+        OR (s.facts -> 'phase' <> '\"open\"' AND EXISTS (
+            SELECT FROM insights i WHERE i.account_id = $1 AND i.story_id = s.id AND i.status = 'open')))
+        AND s.first_day <= $3 ORDER BY s.id"
 );
 
 statement!(

@@ -3,22 +3,24 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Binary, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{BigInt, Binary, Bool, Date as SqlDate, Double, Jsonb, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
     ads::CampaignSums,
     insights::{
-        CommentsWaiting, CriticalItem, InsightSource, KnownTexts, LEAST_PURCHASES, ProductWeeks, SegmentFact,
-        StaleShop, Stored, StoryFact, Text as KnownText, UNANSWERED_AFTER, WEEK_DAYS, WEEKS_BEFORE, Wording,
+        CommentsWaiting, CriticalItem, InsightSource, KnownTexts, LEAST_PURCHASES, PendingReorder, ProductWeeks,
+        SegmentFact, StaleShop, Stored, StoryFact, Text as KnownText, UNANSWERED_AFTER, WEEK_DAYS, WEEKS_BEFORE,
+        Wording,
     },
     integrations::Integration,
-    metrics::returns::OrderValue,
+    metrics::{returns::OrderValue, stock::is_out_of_stock},
     profit::DayRange,
     reorder,
 };
 use rust_decimal::Decimal;
+use serde_json::Value;
 use time::{Date, Duration, OffsetDateTime};
 
 use super::{
@@ -27,22 +29,25 @@ use super::{
 };
 use crate::{
     Store,
-    analytics::ads::campaigns,
+    analytics::{ads::campaigns, reorder::kept_basis},
     database::{
         error::{corrupt, parse},
         query::RunQueryDsl,
-        statement::Scalar,
     },
     integrations::{self, IntegrationRow},
 };
 
 statement!(
-    Critical(account: i64 => BigInt) -> CriticalRow = concat!("
-    SELECT item.sku, item.current_stock, item.units_sold_30d, ", unit_contribution!(item.id), " AS unit_contribution,
-        product.on_order > 0 AS is_on_order
+    /// With what each sold for on the days from the first to the last.
+    Critical(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> CriticalRow = "
+    SELECT item.sku, item.current_stock, item.units_sold_30d, item.estimated_stockout_at AS runs_out_on,
+        (SELECT coalesce(sum(sold.revenue), 0) FROM product_days sold
+            WHERE sold.account_id = $1 AND sold.product_id = item.product_id AND sold.day BETWEEN $2 AND $3)
+            AS revenue_30d,
+        item.unit_contribution, product.on_order > 0 AS is_on_order
     FROM inventory_items item JOIN products product ON product.account_id = $1 AND product.id = item.product_id
     WHERE item.account_id = $1 AND item.status = 'critical'
-    ORDER BY item.days_rank, item.sku")
+    ORDER BY item.days_rank, item.sku"
 );
 
 row!(
@@ -50,6 +55,8 @@ row!(
         sku: String => Text,
         current_stock: i64 => BigInt,
         units_sold_30d: i64 => BigInt,
+        runs_out_on: Option<Date> => Nullable<SqlDate>,
+        revenue_30d: Decimal => Numeric,
         unit_contribution: Option<f64> => Nullable<Double>,
         is_on_order: bool => Bool,
     }
@@ -57,18 +64,40 @@ row!(
 
 impl From<CriticalRow> for CriticalItem {
     fn from(row: CriticalRow) -> Self {
-        let CriticalRow { sku, current_stock, units_sold_30d, unit_contribution, is_on_order } = row;
+        let CriticalRow {
+            sku,
+            current_stock,
+            units_sold_30d,
+            runs_out_on,
+            revenue_30d,
+            unit_contribution,
+            is_on_order,
+        } = row;
+        let runs_out_on = runs_out_on.filter(|_| !is_out_of_stock(current_stock));
         let sells_at_a_loss = reorder::sells_at_a_loss(unit_contribution);
-        Self { sku, current_stock, units_sold_30d, sells_at_a_loss, is_on_order }
+        Self { sku, current_stock, units_sold_30d, revenue_30d, runs_out_on, sells_at_a_loss, is_on_order }
     }
 }
 
 statement!(
-    /// What a unit brings of each item with a suggestion.
-    Pending(account: i64 => BigInt, status: &'static str => Text) -> Scalar<Nullable<Double>> = "
-    SELECT (basis ->> 'unit_contribution')::float8 AS unit_contribution FROM reorder_suggestions
-    WHERE account_id = $1 AND status = $2"
+    Pending(account: i64 => BigInt, status: &'static str => Text) -> PendingRow = "
+    SELECT sku, basis FROM reorder_suggestions WHERE account_id = $1 AND status = $2 ORDER BY sku"
 );
+
+row!(
+    struct PendingRow {
+        sku: String => Text,
+        basis: Option<Value> => Nullable<Jsonb>,
+    }
+);
+
+impl TryFrom<PendingRow> for PendingReorder {
+    type Error = StoreError;
+    fn try_from(row: PendingRow) -> Result<Self, StoreError> {
+        let PendingRow { sku, basis } = row;
+        Ok(Self { sku, basis: basis.map(kept_basis).transpose()? })
+    }
+}
 
 statement!(
     Segments(account: i64 => BigInt) -> SegmentRow = "
@@ -169,7 +198,7 @@ fn products(rows: Vec<WeekRow>) -> Vec<ProductWeeks> {
 struct Rows {
     stories: Vec<StoryRow>,
     critical: Vec<CriticalRow>,
-    reorders: i64,
+    pending: Vec<PendingRow>,
     segments: Vec<SegmentRow>,
     shops: Vec<IntegrationRow>,
     waiting: WaitingRow,
@@ -182,7 +211,7 @@ struct Rows {
 impl InsightSource for Store {
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError> {
         let rows = self.job_transaction(async |connection| read(connection, account, news, now).await).await?;
-        let Rows { stories, critical, reorders, segments, shops, waiting, weeks, campaigns, order_value } = rows;
+        let Rows { stories, critical, pending, segments, shops, waiting, weeks, campaigns, order_value } = rows;
         let WaitingRow { comments, complaints, since } = waiting;
         let shops = shops.into_iter().map(Integration::try_from).collect::<Result<Vec<_>, _>>()?;
         let mut stale_shops: Vec<_> = shops.into_iter().filter_map(|shop| StaleShop::of(shop, now)).collect();
@@ -190,7 +219,7 @@ impl InsightSource for Store {
         Ok(Stored {
             stories: stories.into_iter().map(StoryFact::try_from).collect::<Result<_, _>>()?,
             critical: critical.into_iter().map(CriticalItem::from).collect(),
-            reorders,
+            reorders: pending.into_iter().map(PendingReorder::try_from).collect::<Result<_, _>>()?,
             segments: segments.into_iter().map(SegmentFact::try_from).collect::<Result<_, _>>()?,
             stale_shops,
             waiting: since.map(|since| CommentsWaiting { comments, complaints, since }),
@@ -221,9 +250,7 @@ async fn read(
     now: OffsetDateTime,
 ) -> QueryResult<Rows> {
     let pending = Pending { account: account.0, status: reorder::Status::Pending.as_str() };
-    let pending: Vec<Option<f64>> = pending.load(connection).await?;
-    // Nobody is told to decide on what is not recommended.
-    let reorders = pending.into_iter().filter(|brings| !reorder::sells_at_a_loss(*brings)).count();
+    let lately = news.last.saturating_sub(Duration::days(29));
     let waiting = Waiting { account: account.0, until: now - UNANSWERED_AFTER };
     let known_days = WEEK_DAYS * (i64::try_from(WEEKS_BEFORE).unwrap_or_default() + 1);
     let weeks = Weeks {
@@ -235,14 +262,14 @@ async fn read(
     };
     Ok(Rows {
         stories: stories::recent(connection, account, news).await?,
-        critical: Critical { account: account.0 }.load(connection).await?,
-        reorders: i64::try_from(reorders).unwrap_or(i64::MAX),
+        critical: Critical { account: account.0, first: lately, last: news.last }.load(connection).await?,
+        pending: pending.load(connection).await?,
         segments: Segments { account: account.0 }.load(connection).await?,
         shops: integrations::all(connection, account).await?,
         waiting: waiting.get_result(connection).await?,
         weeks: weeks.load(connection).await?,
         campaigns: campaigns::running(connection, account, news.last).await?,
-        order_value: campaigns::order_value(connection, account, now).await?,
+        order_value: campaigns::order_value(connection, account, news.last).await?,
     })
 }
 

@@ -211,20 +211,23 @@ impl From<WebhookRow> for FailingWebhook {
 
 statement!(
     Insights(account: i64 => BigInt) -> InsightRow = "
-    SELECT id, fingerprint FROM insights WHERE account_id = $1 AND status = 'open' ORDER BY id"
+    SELECT i.id, i.fingerprint, s.key AS story
+    FROM insights i LEFT JOIN stories s ON s.account_id = $1 AND s.id = i.story_id
+    WHERE i.account_id = $1 AND i.status = 'open' ORDER BY i.id"
 );
 
 row!(
     struct InsightRow {
         id: i64 => BigInt,
         fingerprint: String => Text,
+        story: Option<String> => Nullable<Text>,
     }
 );
 
 impl From<InsightRow> for OpenInsight {
     fn from(row: InsightRow) -> Self {
-        let InsightRow { id, fingerprint } = row;
-        Self { id: InsightId(id), fingerprint }
+        let InsightRow { id, fingerprint, story } = row;
+        Self { id: InsightId(id), fingerprint, story }
     }
 }
 
@@ -311,7 +314,7 @@ async fn read(
     now: OffsetDateTime,
 ) -> QueryResult<Rows> {
     let campaigns = campaigns::running(connection, account, last).await?;
-    let order_value = campaigns::order_value(connection, account, now).await?;
+    let order_value = campaigns::order_value(connection, account, last).await?;
     let account = account.0;
     let settled = campaigns::settled(last);
     let mut tired: Vec<TiredRow> = Tired { account, first: settled.first, last: settled.last }.load(connection).await?;
