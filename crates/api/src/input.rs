@@ -213,8 +213,7 @@ pub fn clamped<T: Input>(params: &T, strict: bool) -> Result<Warnings, ApiError>
             if strict {
                 return Err(ApiError::parameter(field, &format!("must be at most {}", applied.unwrap_or_default())));
             }
-            let code = if error.code == "days_clamped" { "days_clamped" } else { "limit_clamped" };
-            warnings.push(Warning { code, param: field.to_string(), requested, applied });
+            warnings.push(Warning { code: "limit_clamped", param: field.to_string(), requested, applied });
         }
     }
     warnings.sort_by(|a, b| a.param.cmp(&b.param));

@@ -70,7 +70,7 @@ impl Paging {
 }
 
 macro_rules! clamped {
-    ($($(#[$doc:meta])* $name:ident, $code:literal, $what:literal;)+) => {
+    ($($(#[$doc:meta])* $name:ident, $what:literal;)+) => {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy)]
@@ -99,7 +99,7 @@ macro_rules! clamped {
                 fn validate(&self) -> Result<(), ValidationErrors> {
                     let outside = self.0.filter(|requested| !(MIN..=MAX).contains(requested));
                     let Some(requested) = outside else { return Ok(()) };
-                    let mut error = ValidationError::new(if requested < MIN { "range" } else { $code });
+                    let mut error = ValidationError::new(if requested < MIN { "range" } else { "clamped" });
                     error.add_param("min".into(), &MIN);
                     error.add_param("max".into(), &MAX);
                     error.add_param("requested".into(), &requested);
@@ -127,13 +127,13 @@ macro_rules! clamped {
 
 clamped! {
     /// How many rows to give.
-    Limit, "limit_clamped", "Rows per page";
+    Limit, "Rows per page";
     /// How many days to look back.
-    Days, "days_clamped", "How many days to look back, today included";
+    Days, "How many days to look back, today included";
     /// How many full days to look back.
-    FullDays, "days_clamped", "How many full days to look back, today left out";
+    FullDays, "How many full days to look back, today left out";
     /// How many hours to look back.
-    Hours, "limit_clamped", "How many hours to look back";
+    Hours, "How many hours to look back";
 }
 
 impl<const DEFAULT: i64, const MAX: i64> Limit<DEFAULT, MAX> {

@@ -8,7 +8,7 @@ use crate::error::{ApiError, Code};
 /// Something in the request that was not applied as sent, or that the answer lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Warning {
-    /// `limit_clamped`, `days_clamped`, `unknown_parameter`, `unknown_field`, `costs_missing`, `fx_missing`,
+    /// `limit_clamped` (also of `days` and `hours`), `unknown_parameter`, `unknown_field`, `costs_missing`, `fx_missing`,
     /// `timezone_mismatch` or `no_ad_source`.
     #[schema(example = "limit_clamped")]
     pub code: &'static str,

@@ -566,7 +566,7 @@ fn more_days_of_a_metric_than_there_are_are_clamped() {
         .returning(|_, _, _| Ok(dated(JobName::AnomalyDetection, vec![])));
     let service = Service::start(State { metric_days: Arc::new(metric_days), ..state() });
     let body = service.get("/api/v1/metrics?metric=orders&days=1000", BOTH).json();
-    assert_eq!((&body["window_days"], &body["warnings"][0]["code"]), (&json!(365), &json!("days_clamped")));
+    assert_eq!((&body["window_days"], &body["warnings"][0]["code"]), (&json!(365), &json!("limit_clamped")));
 }
 
 pub fn day(date: time::Date, gross: i64) -> Snapshot {
@@ -760,7 +760,7 @@ fn days_over_the_maximum_are_clamped_in_the_window_too() {
     assert_eq!(body["window_days"], 365);
     assert_eq!(
         body["warnings"],
-        json!([{"code": "days_clamped", "param": "days", "requested": 2_147_483_648_i64, "applied": 365}])
+        json!([{"code": "limit_clamped", "param": "days", "requested": 2_147_483_648_i64, "applied": 365}])
     );
 }
 

@@ -58,17 +58,19 @@ fn is_port(text: &str) -> bool {
     text.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-fn refused(status: StatusCode, reason: &'static str) -> HttpResponse {
-    HttpResponse::build(status).json(json!({ "error": reason }))
+/// Why a request is not let through.
+struct Refusal {
+    status: StatusCode,
+    reason: &'static str,
 }
 
-fn wrong_host() -> HttpResponse {
-    refused(StatusCode::MISDIRECTED_REQUEST, "no such host is here; admin_hosts lists the names of the admin listener")
-}
+const WRONG_HOST: Refusal = Refusal {
+    status: StatusCode::MISDIRECTED_REQUEST,
+    reason: "no such host is here; admin_hosts lists the names of the admin listener",
+};
 
-fn wrong_origin() -> HttpResponse {
-    refused(StatusCode::FORBIDDEN, "requests from pages of another origin are refused")
-}
+const WRONG_ORIGIN: Refusal =
+    Refusal { status: StatusCode::FORBIDDEN, reason: "requests from pages of another origin are refused" };
 
 /// Lets requests through that are meant for the listener, and answers the others.
 pub(super) async fn guard(
@@ -77,24 +79,26 @@ pub(super) async fn guard(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     match check(&request) {
         Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
-        Err(refused) => Ok(request.into_response(refused)),
+        Err(Refusal { status, reason }) => {
+            Ok(request.into_response(HttpResponse::build(status).json(json!({ "error": reason }))))
+        }
     }
 }
 
 /// Whether every host that a request names is one of the listener's, and an `Origin` says the same. What names no host at all
 /// comes from no browser.
-fn check(request: &ServiceRequest) -> Result<(), HttpResponse> {
-    let hosts = request.app_data::<web::Data<Hosts>>().ok_or_else(wrong_host)?;
+fn check(request: &ServiceRequest) -> Result<(), Refusal> {
+    let hosts = request.app_data::<web::Data<Hosts>>().ok_or(WRONG_HOST)?;
     let all =
         |name: HeaderName| request.headers().get_all(name).map(HeaderValue::to_str).collect::<Result<Vec<_>, _>>();
-    let mut named = all(HOST).map_err(|_| wrong_host())?;
+    let mut named = all(HOST).map_err(|_| WRONG_HOST)?;
     named.extend(request.uri().authority().map(|authority| authority.as_str()));
     if !named.iter().all(|host| hosts.contain(host)) {
-        return Err(wrong_host());
+        return Err(WRONG_HOST);
     }
     let own = |origin: &&str| origin.split_once("://").is_some_and(|(_, authority)| named.first() == Some(&authority));
-    if !all(ORIGIN).map_err(|_| wrong_origin())?.iter().all(own) {
-        return Err(wrong_origin());
+    if !all(ORIGIN).map_err(|_| WRONG_ORIGIN)?.iter().all(own) {
+        return Err(WRONG_ORIGIN);
     }
     Ok(())
 }

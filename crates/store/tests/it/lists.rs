@@ -187,11 +187,12 @@ const TABLES: [&str; 30] = [
 
 /// Lists that are given as a whole, and searches, which find a limited number: their rows are put in order after they were found
 /// by an index.
-const WHOLE: [&str; 9] = [
+const WHOLE: [&str; 10] = [
     "subscriptions",
     "integrations",
     "keys",
     "days of profit",
+    "days of a metric",
     "ads",
     "the advertising of a window",
     "creatives",

@@ -219,8 +219,11 @@ mod tests {
         serde_json::from_str(&wire.to_string()).unwrap()
     }
 
-    /// What the catalogue says of variants with an inventory item and its levels.
-    fn stocks(variants: &[(&str, &str, Option<(i64, i64)>)]) -> Vec<(String, Stock, Option<i64>)> {
+    /// The SKU of a variant, its inventory item, and what of it is available and incoming.
+    type Variant<'a> = (&'a str, &'a str, Option<(i64, i64)>);
+
+    /// What the catalogue says of variants.
+    fn stocks(variants: &[Variant<'_>]) -> Vec<(String, Stock, Option<i64>)> {
         let mut catalogue = Catalogue::new("EUR".parse().unwrap());
         for ((sku, item, levels), number) in variants.iter().zip(1..) {
             catalogue.add(variant(number, sku, item), "EUR", *levels).unwrap();
