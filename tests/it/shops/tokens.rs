@@ -20,10 +20,12 @@ async fn given(platform: &Platform) -> (usize, usize) {
 
 async fn expire(rig: &Rig) {
     let sql = rig.service.db.client().await.unwrap();
-    // Both there and here: the token that there is cannot be used on.
-    rig.platform().passes(7 * 3_600).await;
+    // Both there and here: the token that there is cannot be used on. At once: what was renewed between the two would be over
+    // here as well.
     let over = "UPDATE integration_tokens SET access_expires_at = now() - interval '1 minute', lease_until = NULL";
-    sql.execute(over, &[]).await.unwrap();
+    sql.batch_execute(&format!("BEGIN; {over}")).await.unwrap();
+    rig.platform().passes(7 * 3_600).await;
+    sql.batch_execute("COMMIT").await.unwrap();
 }
 
 /// Mercado Libre takes a refresh token once: the second process that sent it would end the connection.
