@@ -56,15 +56,13 @@ pub struct Shortfall {
 }
 
 /// What is demanded over `days` beyond `stock` and what is `on_order`, which counts as none below 0. A stock below 0 was sold
-/// already and takes as much of what is on order. `demand` gives the
-/// distribution of the units of the next so many days.
+/// already and takes as much of what is on order. `demand` gives the distribution of the units of the next days, by their number.
 ///
 /// When an order arrives is not known: half-way, so that the stock alone has to last until then. The worse of the two halves
 /// is what is missed.
 #[must_use]
 pub fn shortfall(demand: impl Fn(usize) -> NegBin, days: usize, stock: f64, on_order: f64) -> Shortfall {
-    let sold_already = if stock < 0.0 { -stock } else { 0.0 };
-    let (stock, on_order) = (whole(stock), whole(on_order - sold_already));
+    let (stock, on_order) = (whole(stock), whole(on_order + stock.min(0.0)));
     let in_the_end = beyond(&demand(days), stock.saturating_add(on_order));
     if on_order == 0 {
         return in_the_end;

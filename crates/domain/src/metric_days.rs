@@ -42,14 +42,14 @@ pub struct AnomalyDays {
 }
 
 impl AnomalyDays {
-    /// Whether a day is one of the anomaly: its peak, or a day of its span that left the expected interval to the same side.
+    /// Whether a day is one of its span that left the expected interval to the same side.
     fn have(&self, day: Date, observed: Option<f64>, expected: Option<Expected>) -> bool {
         let departed =
             observed.zip(expected).is_some_and(|(observed, Expected { low, high, .. })| match self.direction {
                 Direction::Down => observed < low,
                 Direction::Up => observed > high,
             });
-        day == self.peak || (departed && (self.span.first..=self.span.last).contains(&day))
+        departed && (self.span.first..=self.span.last).contains(&day)
     }
 }
 

@@ -3,8 +3,8 @@
 mod reason;
 
 #[cfg(test)]
-pub(crate) use reason::tests::say_all;
-pub use reason::{Basis, Reason, sells_at_a_loss};
+pub(crate) use reason::tests::{PLAIN, say_all};
+pub use reason::{Basis, Reason, is_recommended, sells_at_a_loss};
 
 use async_trait::async_trait;
 use rust_decimal::{Decimal, prelude::ToPrimitive};
@@ -76,9 +76,9 @@ pub struct Suggestion {
 }
 
 impl Suggestion {
-    /// Whether to follow it; not where each sale costs more than it brings.
+    /// Whether to follow it.
     pub fn is_recommended(&self) -> bool {
-        !self.basis.as_ref().is_some_and(Basis::sells_at_a_loss)
+        is_recommended(self.basis.as_ref())
     }
 
     /// By when to order, as [`Basis::order_by`] has it on the day on which it was computed; `None` for one from before its
@@ -188,31 +188,13 @@ mod tests {
         #[case] decided_at: Option<OffsetDateTime>,
         #[case] is_held_back: bool,
     ) {
-        let basis = Basis {
-            on_hand: 0,
-            on_order: 0,
-            lead_time_days: 14,
-            review_days: 7,
-            daily_demand: 1.0,
-            expected_demand: 21.0,
-            safety_stock: 4.0,
-            reorder_point: 18,
-            order_up_to: 25,
-            service_level: 0.95,
-            pack_size: 1,
-            min_order_qty: 1,
-            history_days: Some(200),
-            unit_contribution: None,
-            sold_last_year: None,
-            season_ends: false,
-        };
         let draft = Draft {
             product_id: ProductId(1),
             qty_suggested: 25,
             reason: String::new(),
             confidence: Decimal::ONE,
             forecast_days: 21,
-            basis,
+            basis: PLAIN,
             decision_stands_days: 14,
         };
         assert_eq!(draft.is_held_back(decided_at, datetime!(2026-05-15 00:00 UTC)), is_held_back);

@@ -234,8 +234,7 @@ impl Source<'_> {
             basis.unit_contribution.map(|amount| row("unit_contribution", writer.exact(decimal(amount))));
         let sold = basis.sold_last_year.map(|units| row("sold_last_year", part(units)));
         let due = order_by.map(|day| row("order_by", writer.day_of_year(day)));
-        rows.extend(due);
-        rows.extend(contribution.into_iter().chain(sold));
+        rows.extend(due.into_iter().chain(contribution).chain(sold));
         Table { head: vec![writer.say("column-figure"), writer.say("column-value")], rows }
     }
 }

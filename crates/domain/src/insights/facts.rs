@@ -14,7 +14,7 @@ use crate::{
     integrations::{self, Integration},
     metrics::returns::OrderValue,
     profit::DayRange,
-    reorder::Basis,
+    reorder::{self, Basis},
     stories::Story,
 };
 
@@ -67,9 +67,9 @@ pub struct PendingReorder {
 }
 
 impl PendingReorder {
-    /// Whether to follow it, as [`Suggestion::is_recommended`](crate::reorder::Suggestion::is_recommended).
+    /// Whether to follow it.
     pub fn is_recommended(&self) -> bool {
-        !self.basis.as_ref().is_some_and(Basis::sells_at_a_loss)
+        reorder::is_recommended(self.basis.as_ref())
     }
 }
 

@@ -52,6 +52,12 @@ pub fn sells_at_a_loss(unit_contribution: Option<f64>) -> bool {
     unit_contribution.is_some_and(|unit| unit < 0.0)
 }
 
+/// Whether to follow a suggestion that came from these numbers, where they are known; not where each sale costs more than it
+/// brings.
+pub fn is_recommended(basis: Option<&Basis>) -> bool {
+    !basis.is_some_and(Basis::sells_at_a_loss)
+}
+
 impl Basis {
     /// [The same](sells_at_a_loss) of its product.
     pub fn sells_at_a_loss(&self) -> bool {
@@ -144,7 +150,7 @@ pub(crate) mod tests {
         texts::{Locale, Texts},
     };
 
-    const PLAIN: Basis = Basis {
+    pub(crate) const PLAIN: Basis = Basis {
         daily_demand: 3.42,
         on_hand: 20,
         on_order: 0,

@@ -19,7 +19,7 @@ use crate::{
     anomalies::Direction,
     metrics::returns::OrderValue,
     profit::{self, DayRange},
-    reorder::Basis,
+    reorder::{Basis, PLAIN},
     stories::{Band, Gauge, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, Story, Subject},
     texts::{Locale, Texts, tests::locale},
 };
@@ -528,26 +528,9 @@ fn stock_that_is_gone_or_going_is_told_with_its_skus() {
     assert_eq!(found[2].title, "1 item to reorder before it runs out");
 }
 
-/// A suggestion to reorder an item of which so many are in stock and sell a day; delivery takes ten days.
+/// A suggestion to reorder an item by what is in stock and what sells a day; delivery takes ten days.
 fn pending(sku: &str, on_hand: i64, daily_demand: f64) -> PendingReorder {
-    let basis = Basis {
-        on_hand,
-        on_order: 0,
-        lead_time_days: 10,
-        review_days: 7,
-        daily_demand,
-        expected_demand: 17.0 * daily_demand,
-        safety_stock: 3.0,
-        reorder_point: 20,
-        order_up_to: 30,
-        service_level: 0.95,
-        pack_size: 1,
-        min_order_qty: 1,
-        history_days: Some(200),
-        unit_contribution: None,
-        sold_last_year: None,
-        season_ends: false,
-    };
+    let basis = Basis { on_hand, daily_demand, lead_time_days: 10, unit_contribution: None, ..PLAIN };
     PendingReorder { sku: sku.into(), basis: Some(basis) }
 }
 

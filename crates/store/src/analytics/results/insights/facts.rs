@@ -37,6 +37,9 @@ use crate::{
     integrations::{self, IntegrationRow},
 };
 
+/// Days that what an item sold for is of, as its units are.
+const SOLD_DAYS: i64 = 30;
+
 statement!(
     /// With what each sold for on the days from the first to the last.
     Critical(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> CriticalRow = "
@@ -250,7 +253,7 @@ async fn read(
     now: OffsetDateTime,
 ) -> QueryResult<Rows> {
     let pending = Pending { account: account.0, status: reorder::Status::Pending.as_str() };
-    let lately = news.last.saturating_sub(Duration::days(29));
+    let lately = news.last.saturating_sub(Duration::days(SOLD_DAYS - 1));
     let waiting = Waiting { account: account.0, until: now - UNANSWERED_AFTER };
     let known_days = WEEK_DAYS * (i64::try_from(WEEKS_BEFORE).unwrap_or_default() + 1);
     let weeks = Weeks {
