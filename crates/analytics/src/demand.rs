@@ -12,9 +12,9 @@ mod season;
 
 pub use clean::{UnitsLine, bulk_limit, clean, daily_units};
 pub use intermittent::{CLASSIC_ALPHA, croston, syntetos_boylan, teunter_syntetos_babai};
-pub use model::{DemandModel, Forecast, Item, Method};
+pub use model::{DemandModel, Forecast, Method, Sales};
 pub use rhythm::StoreRhythm;
-pub use season::HISTORY_DAYS;
+pub use season::{Category, HISTORY_DAYS, SeasonOf};
 
 use serde::{Deserialize, Serialize};
 

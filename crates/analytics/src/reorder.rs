@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::demand::{DemandClass, DemandModel};
+use crate::demand::{DemandClass, DemandModel, SeasonOf};
 use crate::negbin::NegBin;
 
 /// How the service level is chosen.
@@ -101,7 +101,7 @@ impl SupplyTerms {
     /// Cost of a unit that is left over, in parts of what a unit earns.
     fn left_over_cost(&self) -> f64 {
         let cost = match self.service {
-            ServiceGoal::Newsvendor { underage, overage } => {
+            ServiceGoal::Newsvendor { underage, overage } if underage > 0.0 && overage > 0.0 => {
                 let unit_cost = overage * 365.0 / (HOLDING_PER_YEAR * self.review());
                 LEFT_OVER_COST * unit_cost / underage
             }
@@ -149,9 +149,11 @@ pub struct Suggestion {
     /// Probability that the order-up-to level covers the protection period; aimed at, where there is no last year to tell
     /// what would be left over.
     pub service_level: f64,
-    /// Units that the item sold a year ago from the day of the order until [`SELL_THROUGH_DAYS`] after the day of its
-    /// arrival, as many more or fewer as its store sells since; none with less than 13 months since its first sale.
-    pub sold_last_year: Option<f64>,
+    /// Units expected from the day of the order until [`SELL_THROUGH_DAYS`] after the day of its arrival, as
+    /// [`DemandModel::by_last_year`] has them.
+    pub by_last_year: Option<f64>,
+    /// Whose last year that is.
+    pub season_of: Option<SeasonOf>,
     /// That fewer are ordered than the demand of the last weeks would take, and that a season was ending then.
     pub season_ends: bool,
     /// Probability that it does, as measured on back-tests, between 0 and 1; [`Calibration`] adds the account's own.
@@ -171,9 +173,9 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
     let by_demand = demand.quantile(goal);
     let arrival = lead_time.ceil() as usize;
     let sold_out = arrival + SELL_THROUGH_DAYS;
-    let sold_last_year = model.sold_last_year(sold_out);
-    let over = sold_last_year.filter(|_| model.season_ended(arrival, sold_out)).map(|units| units.ceil() as u64);
-    let (order_up_to, service_level) = match model.by_last_year(sold_out) {
+    let by_last_year = model.by_last_year(sold_out);
+    let over = by_last_year.filter(|_| model.season_ended(arrival, sold_out)).map(|units| units.ceil() as u64);
+    let (order_up_to, service_level) = match model.window_by_last_year(sold_out) {
         Some(until_sold_out) => {
             let level = worth_having(&demand, &until_sold_out, terms).min(over.unwrap_or(u64::MAX));
             (level, demand.cdf(level).min(terms.service.highest()))
@@ -199,7 +201,8 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
         lead_time_sd: non_negative(terms.lead_time_sd),
         review_days: review,
         service_level,
-        sold_last_year,
+        by_last_year,
+        season_of: model.season_of(),
         season_ends: over.is_some() && order_up_to < by_demand,
         confidence: confidence(model, service_level),
     }
@@ -309,7 +312,7 @@ mod tests {
     use time::{Date, Month};
 
     use super::*;
-    use crate::demand::{Item, StoreRhythm};
+    use crate::demand::{Category, Sales, StoreRhythm};
 
     const TERMS: SupplyTerms = SupplyTerms {
         lead_time_days: 14.0,
@@ -326,7 +329,7 @@ mod tests {
 
     /// 200 days of 10 units: a mean of 210 over 21 days, variance to mean that of Poisson times `1 + 1.5 · 21 / 56`.
     fn steady(rhythm: &StoreRhythm) -> DemandModel<'_> {
-        DemandModel::fit(Item { units: &[Some(10.0); 200], category_level: None }, rhythm).unwrap()
+        DemandModel::fit(Sales::of(&[Some(10.0); 200]), None, rhythm).unwrap()
     }
 
     #[test]
@@ -392,15 +395,31 @@ mod tests {
             }
         };
         let units: Vec<Option<f64>> = (1..=420).rev().map(|ago| Some(season(ago))).collect();
-        let model = DemandModel::fit(Item { units: &units, category_level: None }, &rhythm).unwrap();
+        let model = DemandModel::fit(Sales::of(&units), None, &rhythm).unwrap();
         let order = suggest(&model, 0.0, 0.0, &TERMS);
         // Of 134 days every fifth.
-        assert_eq!((order.sold_last_year, order.order_up_to, order.season_ends), (Some(26.0), 26, true));
+        assert_eq!((order.by_last_year, order.order_up_to, order.season_ends), (Some(26.0), 26, true));
         assert!(order.reorder_point <= 26 && order.service_level < 0.2 && order.confidence >= 0.0, "{order:?}");
-        let young = DemandModel::fit(Item { units: &units[100..], category_level: None }, &rhythm).unwrap();
+        let young = DemandModel::fit(Sales::of(&units[100..]), None, &rhythm).unwrap();
         let order = suggest(&young, 0.0, 0.0, &TERMS);
-        assert_eq!((order.sold_last_year, order.season_ends), (None, false));
+        assert_eq!((order.by_last_year, order.season_ends), (None, false));
         assert!(order.order_up_to > 150, "{order:?}");
+    }
+
+    #[test]
+    fn an_item_in_its_first_year_is_ordered_for_the_season_of_its_category() {
+        let rhythm = rhythm();
+        let season = |ago: usize| if ago <= 56 || (365..=420).contains(&ago) { 10.0 } else { 0.0 };
+        let units: Vec<Option<f64>> = (1..=420).rev().map(|ago| Some(season(ago))).collect();
+        let category = Category::of([Sales::of(&units)]);
+        let young = Sales::of(&units[350..]);
+        let alone = suggest(&DemandModel::fit(young, None, &rhythm).unwrap(), 0.0, 0.0, &TERMS);
+        let order = suggest(&DemandModel::fit(young, Some(&category), &rhythm).unwrap(), 0.0, 0.0, &TERMS);
+        assert_eq!((alone.season_of, order.season_of), (None, Some(SeasonOf::Category)));
+        // Nothing but the even year that little evidence is drawn to: 100 units in 660, of 560 in eight weeks, 134 days long.
+        let expected = 560.0 * (100.0 * 134.0 / 56.0) / 660.0;
+        assert!((order.by_last_year.unwrap() - expected).abs() < 1e-9, "{order:?}");
+        assert!(order.season_ends && order.order_up_to < alone.order_up_to, "{order:?} {alone:?}");
     }
 
     /// 420 days of ten a day, but `after` from the day of the order a year ago until half a year later.
@@ -410,7 +429,7 @@ mod tests {
 
     fn suggested(units: &[Option<f64>], service: ServiceGoal) -> Suggestion {
         let rhythm = rhythm();
-        let model = DemandModel::fit(Item { units, category_level: None }, &rhythm).unwrap();
+        let model = DemandModel::fit(Sales::of(units), None, &rhythm).unwrap();
         suggest(&model, 0.0, 0.0, &SupplyTerms { service, ..TERMS })
     }
 
@@ -420,7 +439,7 @@ mod tests {
         let (lasting, slower, ending) = (by_class(10.0), by_class(6.0), by_class(5.0));
         // 134 days of ten a day are 1,340, of which 210 are never left over: the highest level, where a class has 95 %.
         assert!((lasting.service_level - 0.98).abs() < 1e-9 && !lasting.season_ends, "{lasting:?}");
-        assert_eq!(lasting.sold_last_year, Some(1_340.0));
+        assert_eq!(lasting.by_last_year, Some(1_340.0));
         assert!(slower.order_up_to <= lasting.order_up_to && !slower.season_ends);
         assert!(ending.order_up_to <= slower.order_up_to, "{ending:?}");
     }
@@ -438,6 +457,8 @@ mod tests {
         assert!(thin.order_up_to < class.order_up_to && class.order_up_to < thick.order_up_to, "{thin:?} {class:?}");
         assert!(!class.season_ends, "fewer than by class, and no season: {class:?}");
         // Left over for certain: covered with 1 − 0.35, with 1 − 0.2 where it earns thrice its cost, with 1 − 0.6 at the least.
+        let loss = level(ServiceGoal::by_margin(9.0, 10.0, 7.0));
+        assert_eq!(loss.order_up_to, class.order_up_to, "a unit that earns nothing weighs as by class");
         for (order, covered) in [(class, 0.65), (thick, 0.8), (thin, 0.4)] {
             assert!((covered - 0.01..covered + 0.05).contains(&order.service_level), "{covered}: {order:?}");
         }

@@ -148,7 +148,7 @@ mod tests {
     use time::{Date, Month};
 
     use super::*;
-    use crate::demand::{Item, StoreRhythm};
+    use crate::demand::{Sales, StoreRhythm};
 
     fn rhythm() -> StoreRhythm {
         StoreRhythm::flat(Date::from_calendar_date(2024, Month::March, 31).unwrap())
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_steady_seller_is_expected_to_sell_on() {
         let rhythm = rhythm();
-        let model = DemandModel::fit(Item { units: &[Some(10.0); 100], category_level: None }, &rhythm).unwrap();
+        let model = DemandModel::fit(Sales::of(&[Some(10.0); 100]), None, &rhythm).unwrap();
         let expected = ExpectedDemand::of(&model);
         for (day, units) in [(0, 0.0), (1, 10.0), (364, 3_640.0), (365, 3_650.0), (36_500, 365_000.0)] {
             assert!((expected.until(day) - units).abs() < 1e-6, "{day}: {}", expected.until(day));
@@ -172,7 +172,7 @@ mod tests {
     fn the_range_is_wider_for_uneven_demand() {
         let rhythm = rhythm();
         let width = |units: &[Option<f64>]| {
-            let model = DemandModel::fit(Item { units, category_level: None }, &rhythm).unwrap();
+            let model = DemandModel::fit(Sales::of(units), None, &rhythm).unwrap();
             let (soonest, latest) = ExpectedDemand::of(&model).range_of_days(300.0, 30.0, 36_500);
             latest - soonest
         };

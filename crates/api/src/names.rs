@@ -166,6 +166,7 @@ schemas! {
     // Null where it could not be told, or leaves it as it is.
     tongue_or_null => social::Tongue::NAMES;
     comment_category_or_null => social::Category::NAMES;
+    season_of_or_null => reorder::SeasonOf::NAMES;
     hold_reason => social::Reason::NAMES;
     // Null where none was asked for, or its answer does not count.
     vote_verdict => social::votes::Verdict::NAMES;

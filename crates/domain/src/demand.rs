@@ -36,6 +36,8 @@ pub struct StockedProduct {
     pub revenue_90d: Decimal,
     /// Oldest first.
     pub sales: Vec<SalesDay>,
+    /// Whether any was sold before the range.
+    pub sold_before: bool,
     /// Days that ended without stock.
     pub days_without_stock: Vec<Date>,
 }

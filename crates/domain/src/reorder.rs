@@ -4,7 +4,7 @@ mod reason;
 
 #[cfg(test)]
 pub(crate) use reason::tests::{PLAIN, say_all};
-pub use reason::{Basis, Reason, is_recommended, sells_at_a_loss};
+pub use reason::{Basis, Reason, SeasonOf, is_recommended, sells_at_a_loss};
 
 use async_trait::async_trait;
 use rust_decimal::{Decimal, prelude::ToPrimitive};

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 mod anomalies;
+mod categories;
 mod causes;
 mod creatives;
 mod customers;
@@ -49,7 +50,7 @@ enum Protocol {
     Stock,
     /// Order-up-to level: cover for a fill rate, scaled pinball loss, coverage.
     Reorder,
-    /// Reorder around the peaks of items: what is left after 120 days, and lost sales.
+    /// Reorder around the peaks of items and in their first year: what is left after 120 days, and lost sales.
     Season,
     /// Risks: outcomes within their ranges, pinball loss beside last month's, calibration of stock-outs.
     Risks,

@@ -62,8 +62,9 @@ fn levels(method: &str, skus: &Skus, items: &[&Sku], until: usize, goals: &[(f64
     let rhythm = skus.rhythm(until);
     let index = (1..=PROTECTION).map(|ahead| rhythm.yearly_index(ahead)).sum::<f64>() / PROTECTION as f64;
     let mut levels = Levels { up_to: Vec::new(), confidence: Vec::new(), frequent: Vec::new() };
-    let store = Some(skus.mean_level(until));
-    let models = items.iter().map(|item| item.model(until, &rhythm, store)).collect::<anyhow::Result<Vec<_>>>()?;
+    let (_, store) = skus.categories(until);
+    let models =
+        items.iter().map(|item| item.model(until, &rhythm, Some(&store))).collect::<anyhow::Result<Vec<_>>>()?;
     levels.frequent = models.iter().map(|m| matches!(m.class(), DemandClass::Smooth | DemandClass::Erratic)).collect();
     for &(service, z) in goals {
         let suggestions: Vec<(f64, f64)> = items

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use analytics::demand::{DemandModel, Item, StoreRhythm};
+use analytics::demand::{Category, DemandModel, Sales, StoreRhythm};
 use anyhow::Context;
 use csv::StringRecord;
 use time::macros::format_description;
 use time::{Date, Duration};
 
-use crate::table::Table;
+use crate::{categories, table::Table};
 
 /// Items a protocol scores: those with the highest revenue before it starts.
 const ITEMS: usize = 500;
@@ -26,6 +26,8 @@ pub struct Sku {
     known: Vec<Option<f64>>,
     pub price: f64,
     pub first_sale: Date,
+    /// See [`categories`].
+    pub category: Option<&'static str>,
 }
 
 /// Reads a date; a time of day after it is ignored.
@@ -64,12 +66,13 @@ impl Skus {
         );
         let mut items = Vec::new();
         table.each(|row| {
-            let Some(&(price, first_sale)) = row.get(code).and_then(|code| meta.get(code)) else {
+            let Some(&Meta { median_price, first_sale, category }) = row.get(code).and_then(|code| meta.get(code))
+            else {
                 return Ok(());
             };
             let known = of_days(row).iter().map(|cell| optional(cell)).collect::<anyhow::Result<Vec<_>>>()?;
             let units = known.iter().map(|day| day.unwrap_or_default()).collect();
-            items.push(Sku { units, known, price, first_sale });
+            items.push(Sku { units, known, price: median_price, first_sale, category });
             Ok(())
         })?;
         anyhow::ensure!(!items.is_empty(), "{}: no item that sku_meta.csv knows", path.display());
@@ -122,10 +125,16 @@ impl Skus {
         self.items.iter().filter(|item| young.contains(&(today - item.first_sale))).collect()
     }
 
-    /// Mean daily units of the items that sold in the 56 days before day `until`.
-    pub fn mean_level(&self, until: usize) -> f64 {
-        let levels: Vec<f64> = self.items.iter().map(|item| mean(item.last(until, 56))).filter(|&l| l > 0.0).collect();
-        mean(&levels)
+    /// What each category showed before day `until`, and what the whole store did.
+    pub fn categories(&self, until: usize) -> (HashMap<&'static str, Category>, Category) {
+        let store = Category::of_shop(self.items.iter().map(|item| item.sales(0, until)));
+        let mut items: HashMap<&str, Vec<Sales<'_>>> = HashMap::new();
+        for item in &self.items {
+            if let Some(category) = item.category {
+                items.entry(category).or_default().push(item.sales(0, until));
+            }
+        }
+        (items.into_iter().map(|(category, items)| (category, Category::of(items).or(&store))).collect(), store)
     }
 }
 
@@ -140,6 +149,11 @@ impl Sku {
         self.units.get(from..(from + count).min(self.units.len())).unwrap_or_default()
     }
 
+    fn sales(&self, from: usize, until: usize) -> Sales<'_> {
+        let (before, units) = self.known.get(..until).unwrap_or_default().split_at(from.min(until));
+        Sales { units, sold_before: before.iter().flatten().any(|units| *units > 0.0) }
+    }
+
     /// What the service knows of an item on day `until` of the days from `from` on.
     pub fn model_since<'a>(
         &self,
@@ -147,31 +161,38 @@ impl Sku {
         until: usize,
         rhythm: &'a StoreRhythm,
     ) -> anyhow::Result<DemandModel<'a>> {
-        let units = self.known.get(from..until).unwrap_or_default();
-        Ok(DemandModel::fit(Item { units, category_level: None }, rhythm)?)
+        Ok(DemandModel::fit(self.sales(from, until), None, rhythm)?)
     }
 
     pub fn model<'a>(
         &self,
         until: usize,
         rhythm: &'a StoreRhythm,
-        category_level: Option<f64>,
+        category: Option<&Category>,
     ) -> anyhow::Result<DemandModel<'a>> {
-        let units = self.known.get(..until).unwrap_or_default();
-        Ok(DemandModel::fit(Item { units, category_level }, rhythm)?)
+        Ok(DemandModel::fit(self.sales(0, until), category, rhythm)?)
     }
 }
 
-/// Median price and first sale by code; a column is found by its name.
-fn read_meta(path: &Path) -> anyhow::Result<HashMap<String, (f64, Date)>> {
+#[derive(Clone, Copy)]
+struct Meta {
+    median_price: f64,
+    first_sale: Date,
+    category: Option<&'static str>,
+}
+
+/// By code; a column is found by its name.
+fn read_meta(path: &Path) -> anyhow::Result<HashMap<String, Meta>> {
     let table = Table::open(path)?;
     let (code, price, first) = (table.column("stock_code")?, table.column("median_price")?, table.column("first")?);
+    let name = table.column("desc")?;
     let mut meta = HashMap::new();
     table.each(|row| {
         let field = |at: usize| row.get(at).unwrap_or_default();
         // Without a price an item has no revenue to be selected by.
-        let price = optional(field(price))?.unwrap_or_default();
-        meta.insert(field(code).to_owned(), (price, date(field(first))?));
+        let median_price = optional(field(price))?.unwrap_or_default();
+        let (first_sale, category) = (date(field(first))?, categories::of_name(field(name)));
+        meta.insert(field(code).to_owned(), Meta { median_price, first_sale, category });
         Ok(())
     })?;
     Ok(meta)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::level::{LEVEL_DAYS, Level, open_days};
-use super::season::LastYear;
+use super::season::{Category, LastYear, SeasonOf};
 use super::{DemandClass, Insufficient, StoreRhythm, classify, clean};
 use crate::negbin::NegBin;
 
@@ -27,14 +27,29 @@ const LEVEL_UNCERTAINTY: f64 = 1.5;
 /// Standard deviation of what an item sells in parts of what it sold in the same days a year ago, beside that of chance.
 const LAST_YEARS_ERROR: f64 = 0.6;
 
-/// What is known of one item.
+/// What an item sold.
 #[derive(Debug, Clone, Copy)]
-pub struct Item<'a> {
+pub struct Sales<'a> {
     /// Net units per day, oldest first, ending on the store's last day; `None` where the item was out of stock or the day
-    /// is missing. Days before the first sale are ignored.
+    /// is missing. Those before the first sale are ignored.
     pub units: &'a [Option<f64>],
-    /// Mean units per day of the items of its category (or of the store), if known; a young item is drawn towards it.
-    pub category_level: Option<f64>,
+    /// Whether it sold before these days, so that those before the first sale are days without one.
+    pub sold_before: bool,
+}
+
+impl<'a> Sales<'a> {
+    /// Of an item that did not sell before these days, as far as is known.
+    #[must_use]
+    pub const fn of(units: &'a [Option<f64>]) -> Self {
+        Self { units, sold_before: false }
+    }
+
+    /// Clean units from the first sale on, all of them without any.
+    pub(super) fn since_the_first(self) -> Vec<Option<f64>> {
+        let first =
+            self.units.iter().position(|day| day.is_some_and(|units| units > 0.0)).filter(|_| !self.sold_before);
+        clean(self.units.get(first.unwrap_or_default()..).unwrap_or_default())
+    }
 }
 
 /// How the level was found.
@@ -80,22 +95,40 @@ pub struct DemandModel<'a> {
     variance_to_mean: f64,
     history_days: usize,
     selling_days: usize,
-    last_year: Option<LastYear>,
+    season: Option<Season>,
+}
+
+/// What a year ago says of the days ahead.
+#[derive(Debug, Clone)]
+struct Season {
+    of: SeasonOf,
+    year: LastYear,
+    /// As many times more is sold since.
+    growth: f64,
 }
 
 impl<'a> DemandModel<'a> {
+    /// `category`: what the item's category or shop shows; an item in its first weeks is drawn to its level, one in its first
+    /// 13 months to its season.
+    ///
     /// # Errors
     /// [`Insufficient::NoHistory`] without a single day of known units in the last year.
-    pub fn fit(item: Item<'_>, rhythm: &'a StoreRhythm) -> Result<Self, Insufficient> {
-        let all = clean(item.units);
-        let year = last(&all, YEAR_DAYS);
-        if year.iter().flatten().next().is_none() {
+    pub fn fit(sales: Sales<'_>, category: Option<&Category>, rhythm: &'a StoreRhythm) -> Result<Self, Insufficient> {
+        let all = sales.since_the_first();
+        let units = last(&all, YEAR_DAYS);
+        if units.iter().flatten().next().is_none() {
             return Err(Insufficient::NoHistory);
         }
-        let first_sale = year.iter().position(|day| day.is_some_and(|u| u > 0.0));
-        let units = year.get(first_sale.unwrap_or_default()..).unwrap_or_default();
-        let level = Level::of(units, rhythm, item.category_level);
+        let level = Level::of(units, rhythm, category.and_then(|category| category.level));
         let chances: Vec<Option<f64>> = open_days(units, rhythm).collect();
+        let own = LastYear::of(&all).map(|year| Season { of: SeasonOf::Item, year, growth: rhythm.growth() });
+        let of_others = || {
+            category?.last_year.as_ref().map(|(of, year)| Season {
+                of: *of,
+                year: year.of_level(level.units),
+                growth: 1.0,
+            })
+        };
         Ok(Self {
             rhythm,
             class: classify(&chances),
@@ -104,7 +137,7 @@ impl<'a> DemandModel<'a> {
             level_days: level.days.max(1.0),
             variance_to_mean: variance_to_mean(last(units, VARIANCE_DAYS)),
             history_days: units.len(),
-            last_year: LastYear::of(&all),
+            season: own.or_else(of_others),
             selling_days: units.iter().flatten().filter(|units| **units > 0.0).count(),
         })
     }
@@ -131,25 +164,31 @@ impl<'a> DemandModel<'a> {
         self.history_days
     }
 
-    /// Units that the item sold a year ago from the next day until day `until`, as many more or fewer as its store sells
-    /// since. `None` with less than 13 months since its first sale.
+    /// Units expected from the next day until day `until` by what was sold on these days a year ago: by the item, as many more
+    /// or fewer as its store sells since, or by its category or its store, as many as the item sells to them. `None` with less
+    /// than 13 months of all of them.
     #[must_use]
-    pub fn sold_last_year(&self, until: usize) -> Option<f64> {
-        self.last_year.as_ref().map(|last_year| last_year.units(until) * self.rhythm.growth())
+    pub fn by_last_year(&self, until: usize) -> Option<f64> {
+        self.season.as_ref().map(|season| season.year.units(until) * season.growth)
     }
 
-    /// Whether a season of the item was ending a year ago: from day `from` until day `until` it sold at most half as much a
-    /// day as in the weeks before.
+    /// Whose last year that is.
+    #[must_use]
+    pub fn season_of(&self) -> Option<SeasonOf> {
+        self.season.as_ref().map(|season| season.of)
+    }
+
+    /// Whether its season was ending a year ago: from day `from` until day `until` at most half as much was sold a day as in
+    /// the weeks before.
     #[must_use]
     pub fn season_ended(&self, from: usize, until: usize) -> bool {
-        self.last_year.as_ref().is_some_and(|last_year| last_year.ended(from, until))
+        self.season.as_ref().is_some_and(|season| season.year.ended(from, until))
     }
 
-    /// Distribution of the units demanded until day `until` by what the item sold a year ago, which is wide: one year is one
-    /// sample. `None` with less than 13 months since its first sale.
+    /// Distribution around [`Self::by_last_year`], which is wide: one year is one sample.
     #[must_use]
-    pub fn by_last_year(&self, until: usize) -> Option<NegBin> {
-        let mean = self.sold_last_year(until)?;
+    pub fn window_by_last_year(&self, until: usize) -> Option<NegBin> {
+        let mean = self.by_last_year(until)?;
         NegBin::from_moments(mean, mean * self.dispersion(until) + (LAST_YEARS_ERROR * mean).powi(2))
     }
 
@@ -254,7 +293,7 @@ mod tests {
     }
 
     fn fit<'a>(units: &[Option<f64>], rhythm: &'a StoreRhythm) -> DemandModel<'a> {
-        DemandModel::fit(Item { units, category_level: None }, rhythm).unwrap()
+        DemandModel::fit(Sales::of(units), None, rhythm).unwrap()
     }
 
     #[test]
@@ -316,12 +355,26 @@ mod tests {
     fn a_young_item_is_drawn_to_its_category() {
         let rhythm = StoreRhythm::flat(sunday());
         let units = [[Some(0.0); 30].as_slice(), &[Some(12.0); 14]].concat();
-        let young = DemandModel::fit(Item { units: &units, category_level: Some(2.0) }, &rhythm).unwrap();
+        let twos = Category { level: Some(2.0), last_year: None };
+        let young = DemandModel::fit(Sales::of(&units), Some(&twos), &rhythm).unwrap();
         assert_eq!((young.method(), young.history_days()), (Method::CategoryShrunk, 14));
         // 14 days at 12 and 14 at the category's 2
         assert!((young.level() - 7.0).abs() < 1e-9);
         // Three times the mean at least, and an error of a level from 28 days: 1 + 1.5 · 14 / 28
         assert!((young.forecast(14).dispersion - 3.0 * 1.75).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_did_not_sell_for_a_year_is_not_young() {
+        let rhythm = StoreRhythm::flat(sunday());
+        let mut units = [Some(0.0); 420];
+        (units[20], units[419]) = (Some(1.0), Some(1.0));
+        let fives = Category { level: Some(5.0), last_year: None };
+        let again = DemandModel::fit(Sales::of(&units), Some(&fives), &rhythm).unwrap();
+        assert_eq!((again.method(), again.history_days()), (Method::Intermittent, 365));
+        assert!(again.level() < 0.1, "{}", again.level());
+        let before = DemandModel::fit(Sales { units: &units[30..], sold_before: true }, Some(&fives), &rhythm).unwrap();
+        assert_eq!((before.level(), before.history_days()), (again.level(), 365));
     }
 
     #[test]
@@ -344,7 +397,7 @@ mod tests {
         assert_eq!(model.history_days(), 2);
         assert!(model.level() > 0.0 && model.window(28).quantile(0.95) > 0);
         for units in [&[] as &[Option<f64>], &[None, None], &[Some(f64::NAN)]] {
-            let refused = DemandModel::fit(Item { units, category_level: Some(1.0) }, &rhythm);
+            let refused = DemandModel::fit(Sales::of(units), None, &rhythm);
             assert_eq!(refused.err(), Some(Insufficient::NoHistory));
         }
     }

@@ -73,11 +73,12 @@ impl StoreRhythm {
     }
 
     /// How the day `ahead` days after the history's last (1 = the next) compares with the last weeks, judged by the weeks
-    /// around it a year ago and damped: between 0.77 and 1.34; 1 with less than 13 months of history.
+    /// around it a year ago and damped: between 0.77 and 1.34; 1 with less than 13 months of history. It begins again after a
+    /// year.
     #[must_use]
     pub fn yearly_index(&self, ahead: usize) -> f64 {
-        let last = self.yearly.last().copied().unwrap_or(1.0);
-        self.yearly.get(ahead.saturating_sub(1)).copied().unwrap_or(last)
+        let day = ahead.saturating_sub(1) % self.yearly.len().max(1);
+        self.yearly.get(day).copied().unwrap_or(1.0)
     }
 
     /// Units of the last 56 days by those of the same days a year ago, between a third and 3; 1 with less than 13 months of

@@ -1,5 +1,9 @@
-//! What an item sold a year ago: its own season, where it has one.
+//! What an item sold a year ago: its own season, where it has one, else that of its category.
 
+use serde::{Deserialize, Serialize};
+
+use super::level::LEVEL_DAYS;
+use super::model::{Sales, last};
 use super::rhythm::{GROWTH_DAYS, mean_of};
 use crate::YEAR;
 
@@ -9,6 +13,10 @@ const FEWEST_DAYS: usize = 28;
 const FEWEST_UNITS: f64 = 20.0;
 /// What is sold after a season, in parts of what was sold in it, at most.
 const LEFT_OF_A_SEASON: f64 = 0.5;
+
+/// Units of an even year, in the weeks up to a year ago, that the season of other items is drawn towards: those of a few small
+/// items show little.
+const EVEN_UNITS: f64 = 100.0;
 
 /// Days of an item that [`super::DemandModel`] makes use of: a year, and the weeks before it that the end of a season shows in.
 pub const HISTORY_DAYS: i64 = (YEAR + GROWTH_DAYS) as i64;
@@ -23,11 +31,84 @@ pub(super) struct LastYear {
     daily_before: f64,
 }
 
+/// Whose last year a season is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeasonOf {
+    Item,
+    Category,
+    Shop,
+}
+
+/// What the items of a category have in common: how much one of them sells, and how their season went a year ago.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Category {
+    /// Mean units per day of an item.
+    pub(super) level: Option<f64>,
+    pub(super) last_year: Option<(SeasonOf, LastYear)>,
+}
+
+impl Category {
+    /// Of the sales of its items up to the same day. The level is the mean of the last 56 days
+    /// of those that sold before them; the last year is that of those with 13 months since their first sale, together.
+    #[must_use]
+    pub fn of<'a>(items: impl IntoIterator<Item = Sales<'a>>) -> Self {
+        Self::new(SeasonOf::Category, items)
+    }
+
+    /// As [`Self::of`], of all items of a shop: for those whose category shows less.
+    #[must_use]
+    pub fn of_shop<'a>(items: impl IntoIterator<Item = Sales<'a>>) -> Self {
+        Self::new(SeasonOf::Shop, items)
+    }
+
+    fn new<'a>(of: SeasonOf, items: impl IntoIterator<Item = Sales<'a>>) -> Self {
+        let (mut sum, mut days, mut years) = (0.0, 0.0, Vec::new());
+        for item in items {
+            let units = item.since_the_first();
+            let recent = last(&units, LEVEL_DAYS);
+            if units.len() > recent.len() {
+                sum += recent.iter().flatten().sum::<f64>();
+                days += recent.iter().flatten().count() as f64;
+            }
+            years.extend(LastYear::of(&units));
+        }
+        let level = (days > 0.0).then(|| sum / days);
+        Self { level, last_year: LastYear::together(&years).map(|year| (of, year)) }
+    }
+
+    /// With what the shop shows where the category shows nothing.
+    #[must_use]
+    pub fn or(self, shop: &Self) -> Self {
+        Self { level: self.level.or(shop.level), last_year: self.last_year.or_else(|| shop.last_year.clone()) }
+    }
+}
+
 impl LastYear {
-    /// From clean daily units, oldest first; `None` with less than 13 months since the first sale.
+    /// Of items that each had one.
+    fn together(years: &[Self]) -> Option<Self> {
+        let sum = |units: &dyn Fn(&Self) -> f64| years.iter().map(units).sum::<f64>();
+        let days = years.first()?.cumulated.len();
+        Some(Self {
+            cumulated: (1..=days).map(|days| sum(&|year| year.units(days))).collect(),
+            before: sum(&|year| year.before),
+            daily_before: sum(&|year| year.daily_before),
+        })
+    }
+
+    /// As the season of an item goes that sells `level` units a day now, if it goes as this one, of other items, did.
+    pub fn of_level(&self, level: f64) -> Self {
+        let weeks = GROWTH_DAYS as f64;
+        // In parts of what was sold in the weeks up to a year ago, drawn towards an even year.
+        let part =
+            |units: f64, days: f64| (units + EVEN_UNITS * days / weeks) / (self.daily_before * weeks + EVEN_UNITS);
+        let cumulated =
+            self.cumulated.iter().zip(1u32..).map(|(units, days)| level * weeks * part(*units, f64::from(days)));
+        Self { cumulated: cumulated.collect(), before: level * weeks, daily_before: level }
+    }
+
+    /// From clean daily units since the first sale, oldest first; `None` with less than 13 months of them.
     pub fn of(units: &[Option<f64>]) -> Option<Self> {
-        let first_sale = units.iter().position(|day| day.is_some_and(|units| units > 0.0))?;
-        let units = units.get(first_sale..)?;
         let year_ago = units.len().checked_sub(YEAR)?;
         let days = year_ago.min(GROWTH_DAYS);
         if days < FEWEST_DAYS {
@@ -92,7 +173,9 @@ mod tests {
         assert_eq!(LastYear::of(&item(391, |_| 5.0)), None);
         assert!(LastYear::of(&item(392, |_| 5.0)).is_some());
         let late = item(420, |ago| if ago < 380 { 5.0 } else { 0.0 });
-        assert_eq!(LastYear::of(&late), None);
+        let since = |sold_before| Sales { units: &late, sold_before }.since_the_first();
+        assert_eq!(LastYear::of(&since(false)), None);
+        assert!(LastYear::of(&since(true)).is_some());
         assert_eq!(LastYear::of(&[]), None);
     }
 
@@ -112,6 +195,27 @@ mod tests {
         assert!(!steady.ended(320, 440) && !steady.ended(360, 480) && !steady.ended(500, 620));
         let over = LastYear::of(&item(420, |ago| if ago > 364 { 10.0 } else { 1.0 })).unwrap();
         assert!(over.ended(320, 440));
+    }
+
+    /// Five a day in the eight weeks up to a year ago and up to now, and one a day after that.
+    fn seasonal(days: usize) -> Vec<Option<f64>> {
+        item(days, |ago| if ago <= 56 || (365..=420).contains(&ago) { 5.0 } else { 1.0 })
+    }
+
+    #[test]
+    fn a_young_item_has_the_season_of_its_category_or_of_its_shop() {
+        let (old, young, even) = (seasonal(420), item(60, |_| 40.0), item(420, |_| 5.0));
+        let shop = Category::of_shop([&old, &even].map(|units| Sales::of(units)));
+        let of_shop = Category::of([Sales::of(&young)]).or(&shop);
+        let category = Category::of([Sales::of(&old), Sales::of(&young)]).or(&shop);
+        let (of, year) = category.last_year.unwrap();
+        assert_eq!((of, of_shop.last_year.as_ref().map(|(of, _)| *of)), (SeasonOf::Category, Some(SeasonOf::Shop)));
+        // The category's 5 a day and the 40 of the item itself, which had 4 days before the last 56.
+        assert_eq!(category.level, Some(22.5));
+        let year = year.of_level(40.0);
+        // Of 280 units in eight weeks, 56 in the next, with 100 of an even year on both sides; the item sells 2,240.
+        assert!((year.units(56) - 2_240.0 * 156.0 / 380.0).abs() < 1e-9, "{}", year.units(56));
+        assert!(year.ended(0, 120) && !of_shop.last_year.unwrap().1.of_level(40.0).ended(0, 120));
     }
 
     #[test]

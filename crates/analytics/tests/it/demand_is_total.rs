@@ -1,7 +1,7 @@
 //! Whatever the series holds, demand, stock and reorder answer with finite numbers or a named insufficiency.
 
 use analytics::demand::{
-    DemandModel, Item, StoreRhythm, classify, clean, croston, syntetos_boylan, teunter_syntetos_babai,
+    Category, DemandModel, Sales, StoreRhythm, classify, clean, croston, syntetos_boylan, teunter_syntetos_babai,
 };
 use analytics::reorder::{ServiceGoal, SupplyTerms, suggest};
 use analytics::stock::{ExpectedDemand, trend};
@@ -47,16 +47,17 @@ proptest! {
         stock in any_number(),
         on_order in any_number(),
         terms in (any_number(), any_number(), any_number(), any_number(), any_number()),
-        category in proptest::option::of(any_number()),
+        category in any_series(),
     ) {
         let rhythm = StoreRhythm::fit(&totals, last_day());
         let plain: Vec<f64> = units.iter().flatten().copied().map(|u| u.min(1e9)).collect();
         for smoothed in [croston(&plain, terms.0), syntetos_boylan(&plain, 0.1), teunter_syntetos_babai(&plain, 0.1, terms.1)] {
             prop_assert!(smoothed.is_finite() && smoothed >= 0.0);
         }
+        let category = Category::of([Sales::of(&category), Sales { units: &units, sold_before: true }]);
         let _class = classify(&clean(&units));
         let _trend = trend(&units);
-        let Ok(model) = DemandModel::fit(Item { units: &units, category_level: category }, &rhythm) else {
+        let Ok(model) = DemandModel::fit(Sales::of(&units), Some(&category), &rhythm) else {
             prop_assert!(units.iter().flatten().all(|u| !u.is_finite()) || units.len() > 365);
             return Ok(());
         };

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, web};
 use domain::{
     language::Language,
     money::Currency,
-    reorder::{Basis, ChangeError, Listing, Status, Suggestion},
+    reorder::{Basis, ChangeError, Listing, SeasonOf, Status, Suggestion},
     texts::Texts,
     zone::Zone,
 };
@@ -109,10 +109,14 @@ struct BasisBody {
     /// price or a unit cost.
     #[schema(example = 4.2)]
     unit_contribution: Option<f64>,
-    /// Units that sold a year ago from this day until 120 days after an order arrives, by as many more or fewer as the shop
-    /// sells since; null with less than 13 months since the first sale.
+    /// Units expected from this day until 120 days after an order arrives, by what was sold on these days a year ago; null
+    /// without 13 months of sales.
     #[schema(example = 512.0)]
     sold_last_year: Option<f64>,
+    /// Whose sales of a year ago: the item's, as many more or fewer as the shop sells since, or in its first 13 months those of
+    /// its category or the shop, in parts of what the item sells now.
+    #[schema(schema_with = names::season_of_or_null)]
+    season_of: Option<SeasonOf>,
     /// Fewer are to be ordered than the demand of the last weeks would take, and the season was ending then.
     season_ends: bool,
 }
@@ -135,6 +139,7 @@ impl From<Basis> for BasisBody {
             history_days,
             unit_contribution,
             sold_last_year,
+            season_of,
             season_ends,
         } = basis;
         Self {
@@ -153,6 +158,7 @@ impl From<Basis> for BasisBody {
             history_days,
             unit_contribution: unit_contribution.map(round4),
             sold_last_year: sold_last_year.map(round4),
+            season_of: season_of.or(sold_last_year.map(|_| SeasonOf::Item)),
             season_ends,
         }
     }
@@ -310,8 +316,7 @@ pub async fn change(
     body: Json<Change>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let wrong = || ApiError::parameter("id", path::MUST_BE_POSITIVE);
-    let id = path::number(&request, "id").ok_or_else(wrong)?;
+    let id = path::number(&request, "id").ok_or(ChangeError::NotFound)?;
     let texts = accepted.texts(query.params.lang, &caller, (state.clock)());
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let account = caller.account();

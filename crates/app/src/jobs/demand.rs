@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use analytics::demand::{DemandModel, HISTORY_DAYS, Item, StoreRhythm};
+use analytics::demand::{Category, DemandModel, HISTORY_DAYS, Sales, StoreRhythm};
 use domain::{
     StoreError,
     daily::{DayTotals, without_gaps},
@@ -19,8 +19,6 @@ use super::Work;
 
 /// Days of the shop's totals, which show weekdays and seasons: two years and the weeks that the older one is compared with.
 const SHOP_DAYS: i64 = 2 * 364 + 84;
-/// Days that a category's mean is taken over.
-const CATEGORY_DAYS: usize = 56;
 /// Days that what orders cost is taken from.
 const COST_DAYS: usize = 90;
 
@@ -74,13 +72,13 @@ impl Stocked {
         figure: impl Fn(&StockedProduct, &[Option<f64>], Option<&DemandModel<'_>>) -> T,
     ) -> Vec<T> {
         let series: Vec<_> = self.products.iter().map(|product| daily_units(product, self.last)).collect();
-        let levels = CategoryLevels::of(&self.products, &series);
+        let categories = Categories::of(&self.products, &series);
         self.products
             .iter()
             .zip(&series)
             .map(|(product, units)| {
-                let item = Item { units, category_level: levels.of_product(product) };
-                let model = DemandModel::fit(item, &self.rhythm).ok();
+                let model =
+                    DemandModel::fit(sales(product, units), Some(categories.of_product(product)), &self.rhythm).ok();
                 figure(product, units, model.as_ref())
             })
             .collect()
@@ -111,12 +109,9 @@ impl Stocked {
             let rhythm = StoreRhythm::fit(self.totals.get(..known).unwrap_or_default(), last);
             for (product, units) in &tried {
                 let (before, after) = units.split_at(units.len().saturating_sub(back));
-                let first_sale = before.iter().position(|day| day.is_some_and(|units| units > 0.0));
-                if first_sale.is_none_or(|first| before.len() - first < BACK_TEST_HISTORY) {
-                    continue;
-                }
-                if let Ok(model) = DemandModel::fit(Item { units: before, category_level: None }, &rhythm) {
-                    visit(product, &model, after);
+                match DemandModel::fit(sales(product, before), None, &rhythm) {
+                    Ok(model) if model.history_days() >= BACK_TEST_HISTORY => visit(product, &model, after),
+                    _ => {}
                 }
             }
         }
@@ -183,37 +178,32 @@ fn sells_without_stock(units: &[Option<f64>], is_gone: &[bool]) -> bool {
     without.0 > 0.0 && without.0 * stocked.1 >= SELLS_WITHOUT * stocked.0 * without.1
 }
 
-/// Mean units a day of the products of a category, and of all; only of those that sold before the days looked at.
-struct CategoryLevels<'a> {
-    categories: BTreeMap<&'a str, f64>,
-    all: Option<f64>,
+fn sales<'a>(product: &StockedProduct, units: &'a [Option<f64>]) -> Sales<'a> {
+    Sales { units, sold_before: product.sold_before }
 }
 
-impl<'a> CategoryLevels<'a> {
+/// What the products of each category have in common, and those of the whole shop.
+struct Categories<'a> {
+    by_name: BTreeMap<&'a str, Category>,
+    shop: Category,
+}
+
+impl<'a> Categories<'a> {
     fn of(products: &'a [StockedProduct], series: &[Vec<Option<f64>>]) -> Self {
-        let mut sums: BTreeMap<Option<&str>, (f64, f64)> = BTreeMap::new();
-        for (product, units) in products.iter().zip(series) {
-            let (before, recent) = units.split_at(units.len().saturating_sub(CATEGORY_DAYS));
-            if !before.iter().flatten().any(|day| *day > 0.0) {
-                continue;
-            }
-            let (sum, days) = recent.iter().flatten().fold((0.0, 0.0), |(sum, days), day| (sum + day, days + 1.0));
-            for key in [product.category.as_deref(), None] {
-                let entry = sums.entry(key).or_default();
-                *entry = (entry.0 + sum, entry.1 + days);
-                if key.is_none() {
-                    break;
-                }
+        let sold = || products.iter().zip(series).map(|(product, units)| (product, sales(product, units)));
+        let shop = Category::of_shop(sold().map(|(_, sales)| sales));
+        let mut items: BTreeMap<&str, Vec<Sales<'_>>> = BTreeMap::new();
+        for (product, sales) in sold() {
+            if let Some(category) = product.category.as_deref() {
+                items.entry(category).or_default().push(sales);
             }
         }
-        let mean = |(sum, days): (f64, f64)| (days > 0.0).then(|| sum / days);
-        let all = sums.remove(&None).and_then(mean);
-        let categories = sums.into_iter().filter_map(|(key, sum)| Some((key?, mean(sum)?))).collect();
-        Self { categories, all }
+        let by_name = items.into_iter().map(|(name, items)| (name, Category::of(items).or(&shop))).collect();
+        Self { by_name, shop }
     }
 
-    fn of_product(&self, product: &StockedProduct) -> Option<f64> {
-        product.category.as_deref().and_then(|category| self.categories.get(category).copied()).or(self.all)
+    fn of_product(&self, product: &StockedProduct) -> &Category {
+        product.category.as_deref().and_then(|name| self.by_name.get(name)).unwrap_or(&self.shop)
     }
 }
 
@@ -291,14 +281,37 @@ pub(super) mod tests {
         assert_eq!(since_the_first_sale(&days[..1]), []);
     }
 
+    /// Units a day that a product without a sale yet would be taken to sell.
     #[test]
     fn a_young_product_is_compared_with_its_category_then_with_all() {
         let mugs = |product: StockedProduct| StockedProduct { category: Some("mugs".into()), ..product };
-        let products =
-            [mugs(steady(1, 1, 4, 100)), steady(2, 1, 1, 100), mugs(steady(3, 1, 50, 10)), steady(4, 1, 9, 5)];
-        let series: Vec<_> = products.iter().map(|product| daily_units(product, LAST)).collect();
-        let levels = CategoryLevels::of(&products, &series);
-        assert_eq!(levels.of_product(&products[2]), Some(4.0));
-        assert_eq!(levels.of_product(&products[3]), Some(2.5));
+        let hats = |product: StockedProduct| StockedProduct { category: Some("hats".into()), ..product };
+        let products = [
+            mugs(steady(1, 1, 4, 100)),
+            steady(2, 1, 1, 100),
+            mugs(steady(3, 1, 50, 10)),
+            steady(4, 1, 9, 5),
+            hats(steady(5, 1, 9, 5)),
+        ];
+        let stocked = stocked(products.to_vec());
+        let levels = stocked.each(|_, _, model| model.unwrap().level());
+        // 14 days of the category's 4, or of the shop's 2.5.
+        let drawn = |units: f64, days: f64, level: f64| (units * days + level * 14.0) / (days + 14.0);
+        for (level, expected) in
+            levels.iter().zip([4.0, 1.0, drawn(50.0, 10.0, 4.0), drawn(9.0, 5.0, 2.5), drawn(9.0, 5.0, 2.5)])
+        {
+            assert!((level - expected).abs() < 1e-9, "{levels:?}");
+        }
+    }
+
+    #[test]
+    fn what_sold_before_the_days_looked_at_is_not_young() {
+        let again = |sold_before| StockedProduct { sold_before, ..steady(1, 1, 5, 1) };
+        let level = |product: StockedProduct| {
+            let stocked = stocked(vec![steady(2, 1, 5, 200), product]);
+            stocked.each(|_, _, model| model.unwrap().level())[1]
+        };
+        assert!(level(again(false)) > 4.9);
+        assert!(level(again(true)) < 0.5);
     }
 }

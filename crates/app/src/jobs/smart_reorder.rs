@@ -1,7 +1,7 @@
 //! The job `smart_reorder`: which products to buy again now, and how much.
 
 use analytics::{
-    demand::DemandModel,
+    demand::{self, DemandModel},
     reorder::{self, Calibration, ServiceGoal, SupplyTerms},
 };
 use domain::{
@@ -9,7 +9,7 @@ use domain::{
     demand::StockedProduct,
     jobs::WriteOutcome,
     money::{Currency, estimate},
-    reorder::{Basis, Draft, Reason},
+    reorder::{Basis, Draft, Reason, SeasonOf},
     texts::{Locale, Texts},
 };
 
@@ -48,7 +48,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
 fn calibrate(stocked: &Stocked) -> Calibration {
     let mut calibration = Calibration::default();
     stocked.back_test(|product, model, after| {
-        let terms = terms(product);
+        let terms = terms(product, stocked);
         let demanded: Option<f64> =
             after.get(..terms.protection_days()).and_then(|days| days.iter().copied().sum::<Option<f64>>());
         if let Some(demanded) = demanded {
@@ -62,7 +62,7 @@ fn lead_time(product: &StockedProduct) -> i32 {
     product.lead_time_days.unwrap_or(LEAD_TIME_DAYS).max(0)
 }
 
-fn terms(product: &StockedProduct) -> SupplyTerms {
+fn terms(product: &StockedProduct, stocked: &Stocked) -> SupplyTerms {
     let lead_time = lead_time(product);
     SupplyTerms {
         lead_time_days: f64::from(lead_time),
@@ -70,14 +70,14 @@ fn terms(product: &StockedProduct) -> SupplyTerms {
         review_days: f64::from(REVIEW_DAYS),
         pack_size: positive(product.pack_size),
         minimum_order: positive(product.min_order_qty),
-        service: service_goal(product),
+        service: service_goal(product, stocked),
     }
 }
 
-/// What covers the demand often enough: by what a unit earns, where that is known.
-fn service_goal(product: &StockedProduct) -> ServiceGoal {
+/// What covers the demand often enough: by what a unit earns over its cost, where that is known.
+fn service_goal(product: &StockedProduct, stocked: &Stocked) -> ServiceGoal {
     let number = |amount: Option<Decimal>| amount.and_then(|amount| amount.to_f64());
-    match (number(product.price), number(product.unit_cost)) {
+    match (number(product.mean_price(stocked.last)), number(product.unit_cost)) {
         (Some(price), Some(cost)) => ServiceGoal::by_margin(price, cost, f64::from(REVIEW_DAYS)),
         _ => ServiceGoal::ByClass,
     }
@@ -94,7 +94,7 @@ fn draft(
     if !model.is_evident() {
         return None;
     }
-    let (lead_time, terms) = (lead_time(product), terms(product));
+    let (lead_time, terms) = (lead_time(product), terms(product, stocked));
     let found = reorder::suggest(model, number(product.stock), number(product.on_order), &terms);
     let quantity = i64::try_from(found.quantity.min(LARGEST_ORDER)).ok().filter(|quantity| *quantity > 0)?;
     if !found.due {
@@ -116,7 +116,8 @@ fn draft(
         min_order_qty: i64::from(terms.minimum_order),
         history_days: i64::try_from(model.history_days()).ok(),
         unit_contribution: stocked.unit_contribution(product),
-        sold_last_year: found.sold_last_year,
+        sold_last_year: found.by_last_year,
+        season_of: found.season_of.map(season_of),
         season_ends: found.season_ends,
     };
     Some(Draft {
@@ -128,6 +129,14 @@ fn draft(
         basis,
         decision_stands_days: i64::from(lead_time.max(REVIEW_DAYS)),
     })
+}
+
+const fn season_of(of: demand::SeasonOf) -> SeasonOf {
+    match of {
+        demand::SeasonOf::Item => SeasonOf::Item,
+        demand::SeasonOf::Category => SeasonOf::Category,
+        demand::SeasonOf::Shop => SeasonOf::Shop,
+    }
 }
 
 fn units(units: u64) -> i64 {
@@ -168,12 +177,13 @@ mod tests {
 
     #[test]
     fn what_earns_more_is_kept_ready_more_surely() {
-        let level = |price, unit_cost| {
-            let product = StockedProduct { price, unit_cost, ..steady(1, 0, 5, 180) };
+        let level = |price: Option<Decimal>, unit_cost| {
+            let revenue_90d = price.unwrap_or_default() * dec!(450);
+            let product = StockedProduct { price, unit_cost, revenue_90d, ..steady(1, 0, 5, 180) };
             let found = drafts(vec![product]).remove(0);
             (found.basis.service_level, found.qty_suggested)
         };
-        let (plain, quantity) = level(None, Some(dec!(4)));
+        let (plain, quantity) = level(Some(dec!(4)), None);
         assert_eq!(plain, 0.95, "by class");
         assert_eq!(level(Some(dec!(4)), Some(dec!(5))).0, 0.95, "sold below cost");
         let (thin, fewer) = level(Some(dec!(4.10)), Some(dec!(4)));

@@ -273,6 +273,7 @@ mod tests {
             history_days: Some(365),
             unit_contribution,
             sold_last_year: None,
+            season_of: None,
             season_ends: false,
         };
         Suggestion {

@@ -72,17 +72,19 @@ fn said(driver: &Driver, texts: &Texts) -> String {
 /// Which part of the shop a driver is of: " on Shopify"; nothing of one of the whole.
 fn place(driver: &Driver, texts: &Texts) -> String {
     let Some((by, part)) = driver.dimension.zip(driver.part.as_deref()) else { return String::new() };
+    if part == OTHER {
+        return texts.message("cause-others").text("by", by).say();
+    }
     let (part, platform) = match by {
         Dimension::Platform => ("", part),
         Dimension::Product | Dimension::Country => (part, ""),
         Dimension::Campaign => part.split_once('/').map_or((part, ""), |(platform, campaign)| (campaign, platform)),
         Dimension::CountryPlatform => part.split_once('/').unwrap_or((part, "")),
     };
-    let named = |part: &str| if part == OTHER { texts.message("cause-others").say() } else { part.to_owned() };
-    let message = texts.message("cause-place").text("by", by).text("platform", named(platform));
+    let message = texts.message("cause-place").text("by", by).text("platform", platform);
     match by {
-        Dimension::Country | Dimension::CountryPlatform => message.country("part", &named(part)),
-        Dimension::Platform | Dimension::Product | Dimension::Campaign => message.text("part", named(part)),
+        Dimension::Country | Dimension::CountryPlatform => message.country("part", part),
+        Dimension::Platform | Dimension::Product | Dimension::Campaign => message.text("part", part),
     }
     .say()
 }
@@ -95,9 +97,13 @@ fn capitalised(sentence: &str) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use rstest::rstest;
+    use rust_decimal::Decimal;
 
     use super::*;
-    use crate::texts::Locale;
+    use crate::{
+        insights::grounding::{Fact, Grounds, Said, in_language},
+        texts::Locale,
+    };
 
     fn driver(level: u8, metric: &str, part: Option<(Dimension, &str)>, share: f64, was: (f64, f64)) -> Driver {
         let (observed, expected) = was;
@@ -130,7 +136,7 @@ pub(crate) mod tests {
         driver(2, "orders", Some((Dimension::Platform, "shopify")), 1.0, (0.0, 40.0)),
     ], "Orders on Shopify were zero (85% of the difference).")]
     #[case(&[driver(1, "gross_revenue", Some((Dimension::Platform, OTHER)), 0.95, (30.0, 40.0))],
-        "Sales on all others together were 25% below normal (95% of the difference).")]
+        "Sales on all other platforms together were 25% below normal (95% of the difference).")]
     #[case(&[driver(1, "ad_spend", Some((Dimension::Campaign, "google/Shopping")), 1.0, (400.0, 100.0))],
         "Spending on ads for the campaign Shopping on Google was at 4.0 times the normal level (100% of the difference).")]
     #[case(&[driver(1, "refunds", None, 1.0, (8_509_000.0, 0.1))],
@@ -178,31 +184,60 @@ pub(crate) mod tests {
         "another",
     ];
 
-    /// Every form of a cause.
-    pub(crate) fn say_all(texts: &Texts) {
+    /// What is known of the drivers of a way. That each comes from the next is what makes them one, so the word that joins them
+    /// tells no more than is known; another cause is refused.
+    fn grounds(way: &[Driver], texts: &Texts) -> Grounds {
+        let language = texts.locale().language;
+        let percent = |part: f64, decimals| Fact::percent(estimate(part, 6) * Decimal::ONE_HUNDRED, decimals);
+        let mut facts = vec![percent(way.iter().map(|driver| driver.share).product(), 0)];
+        let mut names = vec![texts.message("cause-because").say()];
+        for Driver { observed, expected, direction, part, .. } in way {
+            let (ratio, difference) = (observed / expected, (observed - expected).abs());
+            facts.extend([
+                Fact::Moved(*direction),
+                percent((ratio - 1.0).abs(), 0),
+                percent(*observed, 1),
+                Fact::points(estimate(difference, 6) * Decimal::ONE_HUNDRED, 1),
+            ]);
+            if *observed == 0.0 {
+                facts.push(Fact::count(0));
+            }
+            let times = ["times the normal level", "veces el nivel normal", "vezes o nível normal"];
+            names.push(format!("{} {}", texts.number(estimate(ratio, 4), 1), in_language(language, times)));
+            names.extend(part.iter().filter_map(|part| part.rsplit('/').next()).map(str::to_owned));
+        }
+        Grounds { facts, names, cause: None }
+    }
+
+    /// Every form of a cause, and what it may rest on.
+    pub(crate) fn say_all(texts: &Texts) -> Vec<Said> {
         let parts = [
-            None,
-            Some((Dimension::Platform, "shopify")),
-            Some((Dimension::Platform, OTHER)),
-            Some((Dimension::Product, "MUG-BLUE")),
-            Some((Dimension::Country, "BR")),
-            Some((Dimension::Country, "ZZ")),
-            Some((Dimension::Campaign, "google/Shopping")),
-            Some((Dimension::CountryPlatform, "BR/shopify")),
+            (Dimension::Platform, "shopify"),
+            (Dimension::Product, "MUG-BLUE"),
+            (Dimension::Country, "BR"),
+            (Dimension::Country, "ZZ"),
+            (Dimension::Campaign, "google/Shopping"),
+            (Dimension::CountryPlatform, "BR/shopify"),
         ];
+        let all_others = Dimension::ALL.iter().map(|by| (*by, OTHER));
+        let parts: Vec<_> = parts.into_iter().chain(all_others).collect();
         let of_shares = [(0.012, 0.03), (0.31, 0.04), (0.01, 0.02)];
         let others = [(0.0, 40.0), (10.0, 40.0), (50.0, 40.0), (200.0, 40.0), (-5.0, 0.0), (5.0, 0.0)];
-        let seen = of_shares.into_iter().chain(others);
+        let seen: Vec<(f64, f64)> = of_shares.into_iter().chain(others).collect();
+        let mut ways: Vec<Vec<Driver>> = Vec::new();
         for metric in METRICS {
-            for part in parts {
-                for was in seen.clone() {
-                    let drivers = [driver(1, metric, part, 0.8, was), driver(2, "visitors", None, 1.0, (1.0, 2.0))];
-                    cause(Cause::Traffic, 100.0, &drivers, texts);
-                }
-            }
+            ways.extend(seen.iter().map(|was| vec![driver(1, metric, None, 0.8, *was)]));
+            ways.extend(parts.iter().map(|part| vec![driver(1, metric, Some(*part), 0.8, (10.0, 40.0))]));
         }
-        for expected in [1.0, 44.2] {
-            cause(Cause::ClosedDay, expected, &[], texts);
-        }
+        // Both went the same way: the wrong one of either is refused.
+        ways.extend(
+            seen.iter().map(|was| vec![driver(1, "orders", None, 0.8, *was), driver(2, "visitors", None, 0.95, *was)]),
+        );
+        let told = ways.iter().map(|way| (cause(Cause::Traffic, 100.0, way, texts), grounds(way, texts)));
+        let closed = [1.0, 44.2].map(|expected| {
+            let facts = vec![Fact::count(0), Fact::count(estimate(expected, 0))];
+            (cause(Cause::ClosedDay, expected, &[], texts), Grounds { facts, ..Grounds::default() })
+        });
+        told.chain(closed).collect()
     }
 }

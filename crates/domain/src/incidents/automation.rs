@@ -23,7 +23,7 @@ const MINOR_DOWN: i64 = 5;
 const MINOR_BAD: i64 = 15;
 /// Good minutes after which it is watched, and after which it is over.
 const MONITORING_GOOD: i64 = 5;
-const RESOLVED_GOOD: i64 = 20;
+pub(super) const RESOLVED_GOOD: i64 = 20;
 /// How soon after its end an incident comes back instead of a new one.
 const AGAIN_WITHIN: Duration = Duration::minutes(30);
 

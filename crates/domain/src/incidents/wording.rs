@@ -75,13 +75,14 @@ impl Update {
     }
 }
 
-/// Every text, and that each is known again.
+/// Every text with what it may rest on, and that each is known again.
 #[cfg(test)]
-pub(crate) fn say_all(texts: &Texts) {
+pub(crate) fn say_all(texts: &Texts) -> Vec<crate::insights::grounding::Said> {
+    use super::automation::RESOLVED_GOOD;
+    use crate::insights::grounding::{Grounds, in_language, known};
     let english = Texts::of(Locale::ENGLISH);
-    for worst in Severity::ALL.iter().map(|severity| Some(*severity)).chain([None]) {
-        summary(worst, texts);
-    }
+    let worst = Severity::ALL.iter().map(|severity| Some(*severity)).chain([None]);
+    let mut said: Vec<String> = worst.map(|worst| summary(worst, texts)).collect();
     let at = time::OffsetDateTime::UNIX_EPOCH;
     for component in Component::ALL {
         for severity in Severity::ALL {
@@ -90,6 +91,7 @@ pub(crate) fn say_all(texts: &Texts) {
             assert_eq!(incident.title_in(texts), title(*component, *severity, texts));
             let own = Incident { title: "Delayed imports".to_owned(), ..incident };
             assert_eq!(own.title_in(texts), "Delayed imports");
+            said.push(title(*component, *severity, texts));
         }
     }
     for occasion in Occasion::ALL {
@@ -97,5 +99,13 @@ pub(crate) fn say_all(texts: &Texts) {
             |body| Update { id: crate::IncidentUpdateId(1), status: super::Status::Resolved, body, created_at: at };
         assert_eq!(update(body(occasion, &english)).body_in(texts), body(occasion, texts));
         assert_eq!(update("We are on it.".to_owned()).body_in(texts), "We are on it.");
+        said.push(body(occasion, texts));
     }
+    let language = texts.locale().language;
+    // When it began is a figure of the incident, beside its texts.
+    let began = ["since the time given", "desde la hora indicada", "desde o horário indicado"];
+    let mut names = known(language, &[began]);
+    names.push(format!("{RESOLVED_GOOD} {}", in_language(language, ["minutes", "minutos", "minutos"])));
+    let grounds = Grounds { names, ..Grounds::default() };
+    said.into_iter().map(|text| (text, grounds.clone())).collect()
 }

@@ -24,6 +24,8 @@ use ring::digest::{Context, SHA256};
 
 use crate::language::Language;
 pub use fact::{Fact, Unit};
+#[cfg(test)]
+pub(crate) use tests::{Said, check_sentence, in_language, known};
 
 /// How a region writes numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -102,15 +102,18 @@ pub fn day(snapshot: &Snapshot, assumed: &Assumptions) -> Vec<Explanation> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use rust_decimal::dec;
     use time::macros::date;
 
     use super::*;
-    use crate::profit::Components;
+    use crate::{
+        insights::grounding::{Fact, Grounds, Said},
+        profit::Components,
+        texts::Texts,
+    };
 
-    #[test]
-    fn every_figure_is_explained_once_by_what_went_into_it() {
+    fn explained() -> Vec<Explanation> {
         let components =
             Components { gross_revenue: dec!(100), refunds: dec!(10), ad_spend: dec!(5), ..Components::default() };
         let basis = Basis { fees_estimated_orders: 2, ..Basis::default() };
@@ -121,7 +124,26 @@ mod tests {
             shipping_per_order: dec!(6),
             cogs_ratio: dec!(0.4),
         };
-        let all = day(&snapshot, &assumed);
+        day(&snapshot, &assumed)
+    }
+
+    /// Every formula, and what it may rest on: names of fields, and signs, are in it as they are.
+    pub(crate) fn say_all(texts: &Texts) -> Vec<Said> {
+        let all = explained();
+        let inputs = all.iter().flat_map(|one| one.inputs.iter().map(|(name, _)| *name));
+        let names: Vec<String> =
+            Explained::NAMES.iter().copied().chain(inputs).chain([" * ", " > "]).map(str::to_owned).collect();
+        let said = |figure: &Explained| {
+            let is_percent = *figure == Explained::MarginPct;
+            let facts = if is_percent { vec![Fact::count(100), Fact::count(0)] } else { Vec::new() };
+            (figure.formula(texts), Grounds { facts, names: names.clone(), cause: None })
+        };
+        Explained::ALL.iter().map(said).collect()
+    }
+
+    #[test]
+    fn every_figure_is_explained_once_by_what_went_into_it() {
+        let all = explained();
         assert_eq!(all.iter().map(|one| one.figure).collect::<Vec<_>>(), Explained::ALL);
         let of = |figure| all.iter().find(|one| one.figure == figure).unwrap();
         let profit = of(Explained::FinalProfit);

@@ -10,6 +10,11 @@ use crate::{
     texts::Texts,
 };
 
+text_enum!(
+    /// Whose sales of a year ago tell the season of an item.
+    SeasonOf { Item = "item", Category = "category", Shop = "shop" }
+);
+
 /// The numbers that a suggestion came from. Units are those of the item, days whole ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Basis {
@@ -38,10 +43,14 @@ pub struct Basis {
     /// shipping. None without a price or a unit cost.
     #[serde(default)]
     pub unit_contribution: Option<f64>,
-    /// Units that sold a year ago from this day until 120 days after an order arrives, as many more or fewer as the shop
-    /// sells since; none with less than 13 months since the first sale.
+    /// Units expected from this day until 120 days after an order arrives by what was sold on these days a year ago: by the
+    /// item, as many more or fewer as the shop sells since; in its first 13 months by its category or the shop, in parts of
+    /// what it sells now. None with less than 13 months of all of them.
     #[serde(default)]
     pub sold_last_year: Option<f64>,
+    /// Whose sales those were; none without any, and of a suggestion from before it was kept, when they were the item's.
+    #[serde(default)]
+    pub season_of: Option<SeasonOf>,
     /// That fewer are to be ordered than the demand of the last weeks would take, and the season was ending then.
     #[serde(default)]
     pub season_ends: bool,
@@ -120,6 +129,7 @@ impl Reason<'_> {
         texts
             .message("reorder-reason")
             .text("season", if basis.season_ends { "ends" } else { "goes_on" })
+            .text("season_of", basis.season_of.unwrap_or(SeasonOf::Item).as_str())
             .count("sold_last_year", estimate(basis.sold_last_year.unwrap_or_default(), 0))
             .text("recommended", if basis.sells_at_a_loss() { "no" } else { "yes" })
             .money("loss", estimate(loss, 4), currency)
@@ -142,11 +152,13 @@ impl Reason<'_> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use rust_decimal::Decimal;
     use time::macros::date;
 
-    use super::{Basis, Reason};
+    use super::{Basis, Reason, SeasonOf};
     use crate::{
-        money::Currency,
+        insights::grounding::{Fact, Grounds, Said, Unit, known},
+        money::{Currency, estimate},
         texts::{Locale, Texts},
     };
 
@@ -166,6 +178,7 @@ pub(crate) mod tests {
         history_days: Some(365),
         unit_contribution: Some(4.0),
         sold_last_year: None,
+        season_of: None,
         season_ends: false,
     };
 
@@ -228,18 +241,50 @@ pub(crate) mod tests {
 
     #[test]
     fn an_order_that_arrives_after_the_season_says_so() {
-        let reason = reason(&Basis { sold_last_year: Some(88.4), season_ends: true, ..PLAIN });
-        assert!(
-            reason.ends_with(
-                "could arrive (14 days of delivery), but the season will be ending: by last year's sales about 88 are expected from \
-                 this day until four months after such an order would arrive. Order 76."
-            ),
-            "{reason}"
-        );
+        for (season_of, of) in
+            [(None, ""), (Some(SeasonOf::Category), " of its category"), (Some(SeasonOf::Shop), " of the shop")]
+        {
+            let reason = reason(&Basis { sold_last_year: Some(88.4), season_of, season_ends: true, ..PLAIN });
+            let ends = format!(
+                "could arrive (14 days of delivery), but the season will be ending: by last year's sales{of} about 88 are \
+                 expected from this day until four months after such an order would arrive. Order 76."
+            );
+            assert!(reason.ends_with(&ends), "{reason}");
+        }
     }
 
-    /// Every form of a reason.
-    pub(crate) fn say_all(texts: &Texts) {
+    /// Every figure of a suggestion.
+    fn grounds(reason: &Reason<'_>, texts: &Texts) -> Grounds {
+        let Reason { quantity, confidence, basis, currency } = *reason;
+        let number = |figure: f64, decimals| Fact::Number { value: estimate(figure, 4), unit: Unit::Plain, decimals };
+        let counts =
+            [basis.on_hand.abs(), basis.on_order, basis.order_up_to, basis.pack_size, basis.min_order_qty, quantity];
+        let mut facts: Vec<Fact> = counts.into_iter().map(Fact::count).collect();
+        facts.extend([
+            number(basis.daily_demand, u32::from(basis.daily_demand < 10.0)),
+            number(basis.expected_demand, 0),
+            Fact::days(basis.lead_time_days),
+            Fact::days(basis.review_days),
+            Fact::percent(estimate(confidence, 4) * Decimal::ONE_HUNDRED, 0),
+        ]);
+        facts.extend(basis.sold_last_year.map(|units| number(units, 0)));
+        let loss = basis.unit_contribution.filter(|unit| *unit < 0.0);
+        facts.extend(loss.map(|unit| Fact::money(estimate(-unit, 4), currency)));
+        // What `sold_last_year` is of: a year ago, until 120 days after an order arrives.
+        let words = [
+            ["", "del año pasado", "pelas vendas do ano passado"],
+            [
+                "four months",
+                "desde este día hasta cuatro meses después de la llegada",
+                "quatro meses depois da chegada",
+            ],
+        ];
+        Grounds { facts, names: known(texts.locale().language, &words), cause: None }
+    }
+
+    /// Every form of a reason, and what it may rest on.
+    pub(crate) fn say_all(texts: &Texts) -> Vec<Said> {
+        let mut said = Vec::new();
         for (days, on_order, pack_size, min_order_qty) in [(1, 0, 1, 1), (7, 10, 12, 1), (14, 0, 1, 24), (2, 3, 12, 24)]
         {
             let expected_demand = 0.9 + 300.0 * f64::from(u8::from(pack_size > 1));
@@ -254,9 +299,14 @@ pub(crate) mod tests {
             };
             let loss = Basis { unit_contribution: Some(-2.156), ..basis };
             let over = Basis { sold_last_year: Some(8.0), season_ends: true, ..basis };
-            for basis in [&basis, &loss, &over] {
-                Reason { quantity: 76, confidence: 0.92, basis, currency: dollars() }.say(texts);
+            let [of_category, of_shop] =
+                [SeasonOf::Category, SeasonOf::Shop].map(|of| Basis { season_of: Some(of), ..over });
+            let owed = Basis { on_hand: -30, ..basis };
+            for basis in [&basis, &loss, &over, &of_category, &of_shop, &owed] {
+                let reason = Reason { quantity: 76, confidence: 0.92, basis, currency: dollars() };
+                said.push((reason.say(texts), grounds(&reason, texts)));
             }
         }
+        said
     }
 }

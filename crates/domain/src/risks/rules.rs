@@ -20,6 +20,8 @@ pub use account::{
     QUESTION_WAITS, URGENT_WAITS, integration_stale, low_credits, unanswered_conversations, webhook_failing,
 };
 pub use ads::{ad_fatigue, ad_waste};
+#[cfg(test)]
+pub(super) use products::CARRYING_PER_YEAR;
 pub use products::{LONGEST_COVER_DAYS, Product, STOCKOUT_PROBABILITY, dead_stock, sku_concentration, stockout};
 pub use shop::{
     Channel, CustomerShare, Customers, LIKELY_CHURN, Margin, Refunds, channel_concentration, churn,

@@ -113,9 +113,15 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::{
-        insights::Severity,
+        anomalies::Direction,
+        credits::runway::USE_DAYS,
+        insights::{
+            Severity,
+            grounding::{Fact, Grounds, Said, in_language, known},
+        },
         language::Language,
-        risks::{Assumption, Evidence, Links},
+        money::estimate,
+        risks::{Assumption, Evidence, HORIZON_DAYS, LONGEST_COVER_DAYS, Links, rules::CARRYING_PER_YEAR},
         texts::Locale,
     };
 
@@ -127,7 +133,7 @@ pub(crate) mod tests {
         });
         Finding {
             kind,
-            subject: "S".into(),
+            subject: "S-1".into(),
             label: "Mug {x}".into(),
             severity: Severity::Low,
             likelihood: None,
@@ -176,14 +182,127 @@ pub(crate) mod tests {
         assert_eq!(title(Language::BrazilianPortuguese), "Nuvemshop traz 80% da receita");
     }
 
-    /// Every risk and assumption, with one and with several of what is counted.
-    pub(crate) fn say_all(texts: &Texts) {
-        for (kind, measures) in Kind::ALL.iter().flat_map(|kind| [(kind, 1.0), (kind, 1234.0), (kind, 0.0)]) {
-            let evidence: Vec<_> = Measure::ALL.iter().map(|metric| (*metric, measures, 0.5)).collect();
-            finding(*kind, &evidence).title(texts);
-            let first = Measure::DaysOfStock;
-            finding(*kind, &[vec![(first, measures, 0.5)], evidence].concat()).title(texts);
+    /// What the rules measure of a risk, in their order.
+    const fn measures(kind: Kind) -> &'static [Measure] {
+        match kind {
+            Kind::Stockout => &[Measure::DaysOfStock, Measure::Stock],
+            Kind::DeadStock => &[Measure::ExcessUnits, Measure::Stock, Measure::UnitsSold90d],
+            Kind::Churn => &[Measure::Customers, Measure::MeanChurn],
+            Kind::CustomerConcentration | Kind::SkuConcentration | Kind::ChannelConcentration => {
+                &[Measure::Share90d, Measure::Hhi]
+            }
+            Kind::RefundSpike => &[Measure::Refunds7d, Measure::RefundsUsual],
+            Kind::MarginDrop => &[
+                Measure::Margin14d,
+                Measure::CogsChange,
+                Measure::FeesChange,
+                Measure::ShippingChange,
+                Measure::AdsChange,
+                Measure::RefundsChange,
+            ],
+            Kind::AdWaste => &[Measure::Roas30d, Measure::Purchases30d],
+            Kind::AdFatigue => &[Measure::CtrDrop],
+            Kind::IntegrationStale => &[Measure::HoursSinceSync, Measure::BlindShare],
+            Kind::LowCredits => &[Measure::DaysLeft, Measure::CreditsUsed14d],
+            Kind::WebhooksFailing => &[Measure::HoursToDisable, Measure::HoursFailing, Measure::WaitingDeliveries],
+            Kind::UnansweredConversations => &[Measure::WaitingConversations, Measure::HoursWaiting],
         }
-        finding(Kind::Churn, &[]).assumed(texts);
+    }
+
+    /// The evidence of a risk, as it is told, and what its kind says.
+    fn grounds(finding: &Finding, texts: &Texts) -> Grounds {
+        let language = texts.locale().language;
+        let mut facts: Vec<Fact> = Vec::new();
+        let mut names = vec![finding.label.clone(), finding.subject.clone()];
+        for Evidence { metric, value, threshold } in &finding.evidence {
+            let [value, threshold] = [value, threshold].map(|figure| Decimal::from_f64(figure.unwrap()).unwrap());
+            for figure in [value, threshold] {
+                // As a unit fills it in.
+                let not_over = if figure > Decimal::ZERO { figure.max(Decimal::ONE) } else { figure };
+                match metric.unit() {
+                    Unit::Share => facts.push(Fact::percent(figure * Decimal::ONE_HUNDRED, 0)),
+                    Unit::Ratio => facts.push(Fact::ratio(figure)),
+                    // "2 days", and "2 more days".
+                    Unit::Days => facts.extend([Fact::days(not_over), Fact::count(not_over)]),
+                    Unit::Hours => {
+                        let words: &[[&str; 3]] = match metric {
+                            Measure::HoursWaiting => &[["h", "h", "h"]],
+                            _ => &[["hour", "hora", "hora"], ["hours", "horas", "horas"]],
+                        };
+                        let number = texts.number(not_over, 0);
+                        names.extend(known(language, words).iter().map(|hours| format!("{number} {hours}")));
+                    }
+                    _ => facts.push(Fact::count(figure)),
+                }
+            }
+            if metric.unit() == Unit::Share {
+                facts.push(Fact::points((threshold - value) * Decimal::ONE_HUNDRED, 0));
+            }
+            if metric.unit() == Unit::Ratio {
+                let times = in_language(language, ["times to pay for itself", "veces", "vezes"]);
+                names.push(format!("{} {times}", texts.number(threshold, 2)));
+            }
+        }
+        facts.extend(match finding.kind {
+            Kind::CustomerConcentration => Some(Fact::count(1)),
+            Kind::MarginDrop | Kind::AdFatigue => Some(Fact::Moved(Direction::Down)),
+            _ => None,
+        });
+        let words: &[[&str; 3]] = match finding.kind {
+            // LONGEST_COVER_DAYS.
+            Kind::DeadStock => &[["half a year", "", ""]],
+            // From LIKELY_CHURN on: a forecast, and no guess at a cause.
+            Kind::Churn => &[["", "probablemente", "provavelmente"]],
+            _ => &[],
+        };
+        names.extend(known(language, words));
+        Grounds { facts, names, cause: None }
+    }
+
+    /// What the rules know that take it for granted, by their constants; of those that are no part of this crate, the value.
+    fn taken_for_granted(assumption: Assumption, language: Language) -> Grounds {
+        let fact = match assumption {
+            Assumption::LeadTimeUnknown => Some(Fact::days(14)),
+            Assumption::CarryingCost => Some(Fact::percent(estimate(CARRYING_PER_YEAR * 100.0, 0), 0)),
+            Assumption::RevenueAsLastMonth | Assumption::SpendAsLately => Some(Fact::days(HORIZON_DAYS)),
+            Assumption::UseAsLately => Some(Fact::days(USE_DAYS)),
+            Assumption::MarginRecovers => Some(Fact::Moved(Direction::Down)),
+            _ => None,
+        };
+        let words: &[[&str; 3]] = match assumption {
+            Assumption::BuyersSwitch => &[["half of", "la mitad de", "metade da"]],
+            Assumption::OnOrderArrives => {
+                &[["half-way", "a mitad del", "na metade do"], ["ordered today", "pida hoy", "pedido hoje"]]
+            }
+            // Of 365 days.
+            Assumption::BuyAsLastYear => &[["last year", "último año", "último ano"]],
+            Assumption::SpikeFades | Assumption::MarginRecovers => &[["a fifth", "una quinta parte", "um quinto"]],
+            _ => &[],
+        };
+        let unknown =
+            ["no lead time is known", "no se conoce su plazo de entrega", "não se conhece o prazo de entrega"];
+        let cause = (assumption == Assumption::LeadTimeUnknown).then(|| in_language(language, unknown).to_owned());
+        Grounds { facts: fact.into_iter().collect(), names: known(language, words), cause }
+    }
+
+    /// Every risk and assumption, with one and with several of what is counted, and what each may rest on.
+    pub(crate) fn say_all(texts: &Texts) -> Vec<Said> {
+        assert_eq!(LONGEST_COVER_DAYS, 180, "half a year");
+        let mut said = Vec::new();
+        for (kind, count) in Kind::ALL.iter().flat_map(|kind| [(kind, 1.0), (kind, 1234.0), (kind, 0.0)]) {
+            // Each its own figure: one that is told in the place of another is refused.
+            let measured = |(metric, at): (&Measure, u8)| match metric.unit() {
+                Unit::Share => (*metric, 0.42, 0.55),
+                Unit::Ratio => (*metric, 1.5, 2.5),
+                _ => (*metric, count + f64::from(at), 30.0),
+            };
+            let evidence: Vec<_> = measures(*kind).iter().zip(0..).map(measured).collect();
+            let found = finding(*kind, &evidence);
+            said.push((found.title(texts), grounds(&found, texts)));
+        }
+        let assumed = finding(Kind::Churn, &[]).assumed(texts);
+        let of = |assumption: &Assumption| taken_for_granted(*assumption, texts.locale().language);
+        said.extend(assumed.into_iter().zip(Assumption::ALL.iter().map(of)));
+        said
     }
 }

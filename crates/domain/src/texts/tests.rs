@@ -15,6 +15,7 @@ use rust_decimal::dec;
 use time::macros::date;
 
 use super::*;
+use crate::insights::grounding::{Said, check_sentence};
 
 fn texts(tag: &str) -> Texts {
     Texts::of(locale(tag))
@@ -237,20 +238,41 @@ fn say_refusals(texts: &Texts) {
     }
 }
 
+/// What the service says of a shop and of itself outside of insights, and what each sentence may rest on.
+fn say_sentences(texts: &Texts) -> Vec<Said> {
+    [
+        crate::anomalies::wording::tests::say_all(texts),
+        crate::incidents::wording::say_all(texts),
+        crate::profit::explain::tests::say_all(texts),
+        crate::reorder::say_all(texts),
+        crate::risks::say_all(texts),
+    ]
+    .concat()
+}
+
+/// As the insights do, by the tests of their rules.
+#[test]
+fn sentences_pass_the_check_of_models_texts() {
+    let mut refused = Vec::new();
+    for tag in ["en", "en-IN", "es", "es-MX", "es-AR", "pt-BR"] {
+        let texts = texts(tag);
+        for (text, grounds) in say_sentences(&texts) {
+            if let Err(refusal) = check_sentence(&text, &grounds, texts.writing()) {
+                refused.push(format!("{tag}: {refusal}: {text}"));
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
 /// Every message, filled with figures of one and of several, in every language.
 #[test]
 fn every_message_is_filled_in_every_language() {
     for language in Language::ALL {
         let texts = Texts::of(Locale { language: *language, region: None });
-        crate::anomalies::wording::tests::say_all(&texts);
-        crate::incidents::wording::say_all(&texts);
+        say_sentences(&texts);
         crate::mail::tests::say_all(&texts);
         crate::insights::say_all(&texts);
-        crate::risks::say_all(&texts);
-        crate::reorder::say_all(&texts);
-        for figure in crate::profit::Explained::ALL {
-            figure.formula(&texts);
-        }
         say_refusals(&texts);
         let all: BTreeSet<_> = variables(*language).into_keys().collect();
         let said: BTreeSet<_> = SAID

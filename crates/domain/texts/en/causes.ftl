@@ -6,7 +6,6 @@ cause-closed-day = The shop sold nothing that day; { $orders_n ->
 }
 cause = { $drivers } ({ $share } of the difference).
 cause-because = ,{" "}because{" "}
-cause-others = all others together
 cause-driver = { $metric ->
     [gross_revenue] sales{ $place } were
     [net_revenue] sales after refunds{ $place } were
@@ -54,4 +53,12 @@ cause-place = { $by ->
     [country] {" "}{ $part_in }
     [campaign] {" "}for the campaign { $part } { on-platform }
    *[country_platform] {" "}{ $part_in } { on-platform }
+}
+# The same of all parts that are not named.
+cause-others = { $by ->
+    [platform] {" "}on all other platforms together
+    [product] {" "}of all other products together
+    [country] {" "}in all other countries together
+    [campaign] {" "}for all other campaigns together
+   *[country_platform] {" "}in all other countries and platforms together
 }

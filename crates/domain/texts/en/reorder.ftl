@@ -16,7 +16,11 @@ reorder-reason = Sells about { $daily_demand } a day; { $owed_n ->
     [one] { $lead_time_days } day
    *[other] { $lead_time_days } days
 } of delivery){ $season ->
-    [ends] , but the season will be ending: by last year's sales about { $sold_last_year } are expected from this day until four months after such an order would arrive
+    [ends] , but the season will be ending: by last year's sales{ $season_of ->
+        [category] {" "}of its category
+        [shop] {" "}of the shop
+       *[item] {""}
+    } about { $sold_last_year } are expected from this day until four months after such an order would arrive
    *[goes_on] , and { $order_up_to } cover it with a probability of { $confidence }
 }. { $recommended ->
     [no] But each unit sold loses about { $loss } after its cost, fees and shipping: raise the price or lower the cost before you order { $quantity }

@@ -6,7 +6,6 @@ cause-closed-day = La tienda no vendió nada ese día; lo normal { $orders_n ->
 }
 cause = { $drivers } ({ $share } de la diferencia).
 cause-because = ,{" "}porque{" "}
-cause-others = el resto en conjunto
 cause-driver = { $metric ->
     [gross_revenue] las ventas{ $place } estuvieron
     [net_revenue] las ventas menos reembolsos{ $place } estuvieron
@@ -54,4 +53,12 @@ cause-place = { $by ->
     [country] {" "}{ $part_in }
     [campaign] {" "}de la campaña { $part } { on-platform }
    *[country_platform] {" "}{ $part_in }, { on-platform }
+}
+# The same of all parts that are not named.
+cause-others = { $by ->
+    [platform] {" "}en todas las demás plataformas juntas
+    [product] {" "}de todos los demás productos juntos
+    [country] {" "}en todos los demás países juntos
+    [campaign] {" "}de todas las demás campañas juntas
+   *[country_platform] {" "}en todos los demás países y plataformas juntos
 }

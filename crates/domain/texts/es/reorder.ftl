@@ -13,10 +13,14 @@ reorder-reason = Se venden unas { $daily_demand } unidades al día; { $owed_n ->
     [one] { $lead_time_days } día
    *[other] { $lead_time_days } días
 } de entrega){ $season ->
-    [ends] , pero la temporada se acaba: según las ventas del año pasado, se esperan unas { $sold_last_year } desde este día hasta cuatro meses después de la llegada de un pedido así
+    [ends] , pero la temporada se acaba: según las ventas del año pasado{ $season_of ->
+        [category] {" "}de su categoría
+        [shop] {" "}de la tienda
+       *[item] {""}
+    }, se esperan unas { $sold_last_year } desde este día hasta cuatro meses después de la llegada de un pedido así
    *[goes_on] , y { $order_up_to } bastan con una probabilidad del { $confidence }
 }. { $recommended ->
-    [no] Pero cada unidad vendida pierde unos { $loss } después de su costo, las comisiones y el envío: sube el precio o baja el costo antes de pedir { $quantity }
+    [no] Pero cada unidad vendida pierde unos { $loss }, descontados su costo, las comisiones y el envío: sube el precio o baja el costo antes de pedir { $quantity }
    *[yes] Pide { $quantity }
 }{ $packed ->
     [packs_and_least] {" "}(en paquetes de { $pack_size }, mínimo { $min_order_qty }).

@@ -6,7 +6,6 @@ cause-closed-day = A loja não vendeu nada nesse dia; o normal { $orders_n ->
 }
 cause = { $drivers } ({ $share } da diferença).
 cause-because = ,{" "}porque{" "}
-cause-others = o restante em conjunto
 cause-driver = { $metric ->
     [gross_revenue] as vendas{ $place } ficaram
     [net_revenue] as vendas menos reembolsos{ $place } ficaram
@@ -15,7 +14,7 @@ cause-driver = { $metric ->
     [visitors] as visitas{ $place } ficaram
     [ad_clicks] os cliques em anúncios{ $place } ficaram
     [visitors_per_click] as visitas por clique em anúncios{ $place } ficaram
-    [clicks_per_spend] os cliques pelo valor gasto em anúncios{ $place } ficaram
+    [clicks_per_spend] os cliques por valor gasto em anúncios{ $place } ficaram
     [share_of_visitors] a parte das visitas{ $place } ficou
     [orders_per_visitor_of_all] os pedidos{ $place } por visita à loja ficaram
     [conversion] a parte das visitas que virou pedido{ $place } ficou
@@ -54,4 +53,12 @@ cause-place = { $by ->
     [country] {" "}{ $part_in }
     [campaign] {" "}da campanha { $part } { on-platform }
    *[country_platform] {" "}{ $part_in }, { on-platform }
+}
+# The same of all parts that are not named.
+cause-others = { $by ->
+    [platform] {" "}em todas as demais plataformas juntas
+    [product] {" "}de todos os demais produtos juntos
+    [country] {" "}em todos os demais países juntos
+    [campaign] {" "}de todas as demais campanhas juntas
+   *[country_platform] {" "}em todos os demais países e plataformas juntos
 }

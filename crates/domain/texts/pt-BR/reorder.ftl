@@ -13,10 +13,14 @@ reorder-reason = Vendem-se cerca de { $daily_demand } unidades por dia; { $owed_
     [one] { $lead_time_days } dia
    *[other] { $lead_time_days } dias
 } de entrega){ $season ->
-    [ends] , mas a temporada está acabando: pelas vendas do ano passado, esperam-se cerca de { $sold_last_year } deste dia até quatro meses depois da chegada de um pedido assim
+    [ends] , mas a temporada está acabando: pelas vendas do ano passado{ $season_of ->
+        [category] {" "}da sua categoria
+        [shop] {" "}da loja
+       *[item] {""}
+    }, esperam-se cerca de { $sold_last_year } deste dia até quatro meses depois da chegada de um pedido assim
    *[goes_on] , e { $order_up_to } bastam com uma probabilidade de { $confidence }
 }. { $recommended ->
-    [no] Mas cada unidade vendida perde cerca de { $loss } depois do custo, das taxas e do frete: aumente o preço ou reduza o custo antes de pedir { $quantity }
+    [no] Mas cada unidade vendida perde cerca de { $loss }, descontados o custo, as taxas e o frete: aumente o preço ou reduza o custo antes de pedir { $quantity }
    *[yes] Peça { $quantity }
 }{ $packed ->
     [packs_and_least] {" "}(em pacotes de { $pack_size }, no mínimo { $min_order_qty }).

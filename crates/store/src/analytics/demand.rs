@@ -1,7 +1,7 @@
 //! [`DemandStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Numeric, Text};
+use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Integer, Nullable, Numeric, Text};
 use domain::{
     AccountId, ProductId, StoreError,
     demand::{DemandStore, SalesDay, StockAt, StockedProduct},
@@ -30,7 +30,9 @@ statement!(
         p.lead_time_days, p.pack_size, p.min_order_qty, p.price, p.unit_cost,
         coalesce(s.revenue_90d, 0) AS revenue_90d,
         coalesce(s.days, '{}') AS days, coalesce(s.sold, '{}') AS sold, coalesce(s.cancelled, '{}') AS cancelled,
-        coalesce(e.days, '{}') AS days_without_stock
+        coalesce(e.days, '{}') AS days_without_stock,
+        EXISTS (SELECT FROM product_days b
+            WHERE b.account_id = $1 AND b.product_id = p.id AND b.day < $2 AND b.units > 0) AS sold_before
     FROM products p
     LEFT JOIN LATERAL (
         SELECT l.stock FROM stock_levels l WHERE l.account_id = $1 AND l.product_id = p.id AND l.day <= $4
@@ -71,6 +73,7 @@ row!(
         sold: Vec<i64> => Array<BigInt>,
         cancelled: Vec<i64> => Array<BigInt>,
         days_without_stock: Vec<Date> => Array<SqlDate>,
+        sold_before: bool => Bool,
     }
 );
 
@@ -93,6 +96,7 @@ impl From<ProductRow> for StockedProduct {
             sold,
             cancelled,
             days_without_stock,
+            sold_before,
         } = row;
         let mut sales: Vec<_> = days
             .into_iter()
@@ -116,6 +120,7 @@ impl From<ProductRow> for StockedProduct {
             unit_cost,
             revenue_90d,
             sales,
+            sold_before,
             days_without_stock,
         }
     }

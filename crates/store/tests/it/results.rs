@@ -10,7 +10,7 @@ use domain::{
     jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
     page::PageRequest,
     profit::DayRange,
-    reorder::{Basis, Draft, ReorderStore, ReorderWriter},
+    reorder::{Basis, Draft, ReorderStore, ReorderWriter, SeasonOf},
 };
 use rust_decimal::dec;
 use time::{
@@ -141,7 +141,9 @@ async fn stocked_products_come_with_their_sales_and_the_stock_of_the_day() {
         SalesDay { day: date!(2026 - 02 - 27), sold: 6, cancelled: 0 },
         SalesDay { day: date!(2026 - 02 - 28), sold: 0, cancelled: 1 },
     ];
-    assert_eq!(found[0].sales, sales);
+    assert_eq!((found[0].sales.as_slice(), found[0].sold_before), (sales.as_slice(), false));
+    let later = DayRange { first: date!(2026 - 02 - 28), ..range };
+    assert!(db.store.stocked(account, later, StockAt::Now).await.unwrap()[0].sold_before);
     // Thirty days after 5 January, and until the next stock was told.
     let without = (1..=4).chain(20..=24).map(|day| date!(2026 - 02 - 01).replace_day(day).unwrap());
     assert_eq!(found[0].days_without_stock, without.collect::<Vec<_>>());
@@ -238,6 +240,7 @@ const BASIS: Basis = Basis {
     history_days: Some(200),
     unit_contribution: Some(-1.5),
     sold_last_year: Some(40.0),
+    season_of: Some(SeasonOf::Category),
     season_ends: true,
 };
 

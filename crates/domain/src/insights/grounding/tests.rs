@@ -1,7 +1,10 @@
 mod held_out;
 mod language;
 mod portuguese;
+mod sentences;
 mod spanish;
+
+pub(crate) use sentences::{Said, check_sentence, in_language, known};
 
 use proptest::prelude::*;
 use rstest::rstest;

@@ -13,7 +13,7 @@ pub const LONGEST_COVER_DAYS: u32 = 180;
 /// Days in which a product sells anything, if it sells at all.
 const IDLE_DAYS: i64 = 90;
 /// What stock costs a year as a share of its value: capital, space and what goes out of fashion.
-const CARRYING_PER_YEAR: f64 = 0.20;
+pub(in crate::risks) const CARRYING_PER_YEAR: f64 = 0.20;
 /// The part of a year that an exposure is over.
 const HORIZON_YEARS: f64 = super::super::HORIZON_DAYS as f64 / 365.0;
 /// A product is a dependence from this share of revenue on.
