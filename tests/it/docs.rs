@@ -93,6 +93,45 @@ fn a_block_is_run_unless_it_says_why_not() {
     assert_eq!(found[0].place, "page.md:2");
 }
 
+/// The commands that a text names in quotes, each as its leading plain words: subcommands, and perhaps an argument.
+fn named(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    let begins = text.match_indices("api ").filter(move |(at, _)| text[..*at].ends_with(['`', '"']));
+    begins.map(move |(at, begin)| {
+        let command = text[at + begin.len()..].split(['`', '"', '\n']).next().unwrap();
+        let is_plain =
+            |word: &&str| !word.starts_with('-') && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+        command.split_whitespace().take_while(is_plain).collect()
+    })
+}
+
+/// The files of a folder and of those within it.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+/// Beside those that are run below: commands within sentences, and what the program and its pages print.
+#[test]
+fn every_command_that_is_named_anywhere_exists() {
+    let mut commands = BTreeSet::new();
+    let mut note =
+        |text: &str| commands.extend(named(text).filter(|words| !words.is_empty()).map(|words| words.join(" ")));
+    for (_, page) in pages() {
+        note(&page);
+    }
+    for file in files_below(&root().join("crates")) {
+        if file.extension().is_some_and(|extension| extension == "rs" || extension == "ftl") {
+            note(&fs::read_to_string(file).unwrap());
+        }
+    }
+    assert!(commands.contains("jobs list") && commands.len() > 40, "{commands:?}");
+    for command in commands {
+        let output = Command::new(crate::API).args(command.split(' ')).arg("--help").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("unrecognized subcommand"), "api {command}: {said}");
+    }
+}
+
 /// `api/edge.rs` of a walk is `crates/api/src/edge.rs`.
 #[test]
 fn the_walks_through_the_architecture_name_files_that_exist() {

@@ -10,7 +10,7 @@
 mod fatigue;
 mod verdict;
 
-pub use fatigue::{Fatigue, fatigue};
+pub use fatigue::{Fatigue, Shown, fatigue};
 pub use verdict::{
     Cell, FADED_BELOW, Group, LEAST_CLICKS, LEAST_DAYS, LEAST_GROUP_PURCHASES, LEAST_LIFT, LEAST_PURCHASES, Metric,
     Needs, Status, THRESHOLD, Told, Verdict, contrasts, judge,

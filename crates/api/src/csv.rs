@@ -123,24 +123,24 @@ impl CsvMetadata<'_> {
         let file = format!("attachment; filename=\"{name}-{}.csv\"", date(*day));
         let file = HeaderValue::from_str(&file).unwrap_or(HeaderValue::from_static("attachment"));
         let mut headers = vec![("content-disposition", file), ("vary", HeaderValue::from_static("Accept"))];
-        headers.extend(freshness.as_ref().and_then(json).map(|value| ("x-freshness", value)));
-        headers.extend(json(warnings).filter(|_| !warnings.is_empty()).map(|value| ("x-warnings", value)));
+        headers.extend(freshness.as_ref().and_then(as_header).map(|value| ("x-freshness", value)));
+        headers.extend(as_header(warnings).filter(|_| !warnings.is_empty()).map(|value| ("x-warnings", value)));
         headers
     }
 }
 
 /// What JSON answers carry in their body, as a header.
-fn json(value: &impl Serialize) -> Option<HeaderValue> {
+pub fn as_header(value: &impl Serialize) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&serde_json::to_vec(value).ok()?).ok()
 }
 
-/// A list as a file: the page `one` if it is asked for, else `all` rows, streamed if there is `room` for them.
+/// A list as a file: the page `one` if it is asked for, else `all` rows, as [`stream`] gives them, if there is `room` for them.
 pub async fn file<R, T, E>(
     about: &CsvMetadata<'_>,
     row: impl Fn(T) -> R + 'static,
     one: Option<impl Future<Output = Result<Page<T>, E>>>,
     all: impl AsyncFnOnce() -> Result<BoxStream<'static, Result<T, StoreError>>, E>,
-    room: impl FnOnce() -> Result<Streaming, ApiError>,
+    room: impl FnOnce() -> Result<Option<Streaming>, ApiError>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError>
 where
     R: Row + 'static,
@@ -169,18 +169,20 @@ pub fn page<R: Row>(about: &CsvMetadata<'_>, page: &[R], next_cursor: Option<i64
 /// Rows per piece of a streamed file.
 const ROWS_PER_CHUNK: usize = 128;
 
-/// All rows as a file, written while they are read. When reading fails midway the connection breaks off, so that half a
-/// file never passes for a whole one.
+/// All rows as a file, written while they are read; without a place among the streams its headers alone. When reading fails
+/// midway the connection breaks off, so that half a file never passes for a whole one.
 pub fn stream<R, T>(
     about: &CsvMetadata<'_>,
     found: BoxStream<'static, Result<T, StoreError>>,
     row: impl Fn(T) -> R + 'static,
-    streaming: Streaming,
+    streaming: Option<Streaming>,
 ) -> HttpResponse
 where
     R: Row + 'static,
     T: 'static,
 {
+    // The server reads the body of an answer to HEAD to its end, and drops it.
+    let pieces = if streaming.is_some() { usize::MAX } else { 0 };
     // The rows are read when the handler has ended.
     let span = tracing::Span::current();
     let chunks = found.ready_chunks(ROWS_PER_CHUNK).map(move |chunk| {
@@ -199,5 +201,5 @@ where
         response.append_header(header);
     }
     response.append_header((header::VARY, "Accept-Encoding"));
-    response.streaming(stream::once(async { header_row::<R>() }).chain(chunks))
+    response.streaming(stream::once(async { header_row::<R>() }).chain(chunks).take(pieces))
 }

@@ -8,6 +8,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use actix_web::http::Method;
 use domain::AccountId;
 
 use crate::error::{ApiError, Code};
@@ -29,11 +30,14 @@ struct Counts {
 }
 
 impl Streams {
-    /// Room for one more, held until what is returned is dropped.
+    /// Room for one more, held until what is returned is dropped. An answer to HEAD needs none: nothing is streamed.
     ///
     /// # Errors
     /// `overloaded` when the account, or the process, has reached its limit.
-    pub fn begin(self: Arc<Self>, account: AccountId) -> Result<Streaming, ApiError> {
+    pub fn begin(self: Arc<Self>, account: AccountId, method: &Method) -> Result<Option<Streaming>, ApiError> {
+        if *method == Method::HEAD {
+            return Ok(None);
+        }
         let mut counts = self.lock();
         if counts.of.get(&account).is_some_and(|count| *count >= OF_ACCOUNT) {
             let message =
@@ -46,7 +50,7 @@ impl Streams {
         counts.all += 1;
         *counts.of.entry(account).or_default() += 1;
         drop(counts);
-        Ok(Streaming { streams: self, account })
+        Ok(Some(Streaming { streams: self, account }))
     }
 
     fn end(&self, account: AccountId) {
@@ -83,16 +87,17 @@ impl Drop for Streaming {
 mod tests {
     use super::*;
 
-    fn code(refused: Result<Streaming, ApiError>) -> Code {
+    fn code(refused: Result<Option<Streaming>, ApiError>) -> Code {
         refused.unwrap_err().code
     }
 
     #[test]
     fn an_account_leaves_room_for_the_others_and_gets_its_own_back() {
         let streams = Arc::new(Streams::default());
-        let begin = |account| streams.clone().begin(AccountId(account));
+        let begin = |account| streams.clone().begin(AccountId(account), &Method::GET);
         let mut of_one: Vec<_> = (0..OF_ACCOUNT).map(|_| begin(1).unwrap()).collect();
         assert_eq!(code(begin(1)), Code::Overloaded);
+        assert!(streams.clone().begin(AccountId(1), &Method::HEAD).unwrap().is_none());
         let _other = begin(2).unwrap();
         of_one.pop();
         let again = begin(1).unwrap();
@@ -106,9 +111,10 @@ mod tests {
     fn all_accounts_together_have_a_limit() {
         let streams = Arc::new(Streams::default());
         let accounts = 0..i64::try_from(AT_ONCE).unwrap();
-        let all: Vec<_> = accounts.map(|account| streams.clone().begin(AccountId(account)).unwrap()).collect();
-        assert_eq!(code(streams.clone().begin(AccountId(-1))), Code::Overloaded);
+        let begin = |account| streams.clone().begin(AccountId(account), &Method::GET);
+        let all: Vec<_> = accounts.map(|account| begin(account).unwrap()).collect();
+        assert_eq!(code(begin(-1)), Code::Overloaded);
         drop(all);
-        assert!(streams.begin(AccountId(-1)).is_ok());
+        assert!(begin(-1).is_ok());
     }
 }

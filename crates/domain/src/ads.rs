@@ -84,6 +84,17 @@ text_enum!(
     Status { Active = "active", Paused = "paused", Archived = "archived" }
 );
 
+impl Status {
+    /// Of what is above ads, by whether any of these is active, and any paused: that of the liveliest.
+    pub const fn of_ads(any_active: bool, any_paused: bool) -> Self {
+        match (any_active, any_paused) {
+            (true, _) => Self::Active,
+            (false, true) => Self::Paused,
+            (false, false) => Self::Archived,
+        }
+    }
+}
+
 text_enum!(
     /// Whether a row is of the whole window or of a day of it.
     Group { Total = "total", Day = "day" }
@@ -315,7 +326,7 @@ pub type AdRows = BoxStream<'static, Result<AdRow, StoreError>>;
 #[async_trait]
 pub trait AdStore: Send + Sync {
     /// By spend, the highest first and the unknown last, or by day, the newest first; then by number, the highest first. The
-    /// cursor is [`AdRow::cursor`] of the last row of the page before.
+    /// cursor is [`AdRow::cursor`] of the last row of the page before, which the filters may have left out since.
     async fn page(&self, account: AccountId, query: Query, page: PageRequest) -> Result<Page<AdRow>, AdListError>;
     /// All rows from the cursor on, in the same order.
     async fn stream(&self, account: AccountId, query: Query, cursor: Option<i64>) -> Result<AdRows, AdListError>;
@@ -329,6 +340,14 @@ mod tests {
     use time::macros::{date, datetime};
 
     use super::*;
+
+    #[rstest]
+    #[case(&[Status::Archived, Status::Active, Status::Paused], Status::Active)]
+    #[case(&[Status::Archived, Status::Paused], Status::Paused)]
+    #[case(&[Status::Archived], Status::Archived)]
+    fn what_is_above_ads_has_the_status_of_the_liveliest(#[case] ads: &[Status], #[case] status: Status) {
+        assert_eq!(Status::of_ads(ads.contains(&Status::Active), ads.contains(&Status::Paused)), status);
+    }
 
     #[rstest]
     #[case("Meta Ads", "facebook", true)]

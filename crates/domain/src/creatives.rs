@@ -138,7 +138,7 @@ pub type Creatives = BoxStream<'static, Result<Creative, StoreError>>;
 #[async_trait]
 pub trait CreativeStore: Send + Sync {
     /// Winners first, then by spend with the unknown last, then by number, the highest first. The cursor is the number of the
-    /// last one of the page before.
+    /// last one of the page before, which the filters may have left out since.
     async fn page(&self, account: AccountId, query: Query, page: PageRequest) -> Result<Page<Creative>, AdListError>;
     /// All from the cursor on, in the same order.
     async fn stream(&self, account: AccountId, query: Query, cursor: Option<i64>) -> Result<Creatives, AdListError>;

@@ -8,7 +8,7 @@ use crate::{
     AccountId, CustomerId, StoreError,
     customers::Segment,
     jobs::{Claim, WriteOutcome},
-    metrics::ratios::average_order_value,
+    metrics::ratios::quotient,
     money::round,
 };
 
@@ -32,9 +32,11 @@ impl Purchases {
         (self.gross - self.refunds).max(Decimal::ZERO)
     }
 
-    /// Revenue per order, so that it times the number of orders is the revenue; 0 without orders.
-    pub fn average_order_value(&self) -> Decimal {
-        round(average_order_value(self.revenue(), self.orders).unwrap_or_default(), 6)
+    /// [`revenue`](Self::revenue) per order, in the account's currency with at most 6 decimals: the AOV of a customer; 0
+    /// without orders. Refunds are taken off, unlike in that of a
+    /// [shop](crate::metrics::ratios::average_order_value), so that it times the number of orders is the revenue.
+    pub fn revenue_per_order(&self) -> Decimal {
+        round(quotient(self.revenue(), self.orders.into()).unwrap_or_default(), 6)
     }
 }
 
@@ -57,6 +59,7 @@ pub struct Metrics {
     pub orders_count: i64,
     pub revenue_total: Decimal,
     pub ltv_estimate: Decimal,
+    /// [`Purchases::revenue_per_order`].
     pub aov: Decimal,
     pub segment: Segment,
     /// 0 to 1 with at most 4 decimals; `None` without a purchase.
@@ -102,13 +105,13 @@ mod tests {
     #[test]
     fn refunds_lower_revenue_and_average_alike() {
         let some = purchases(4, dec!(100), dec!(30));
-        assert_eq!((some.revenue(), some.average_order_value()), (dec!(70), dec!(17.5)));
+        assert_eq!((some.revenue(), some.revenue_per_order()), (dec!(70), dec!(17.5)));
     }
 
     #[test]
     fn revenue_is_never_negative_and_an_average_needs_orders() {
         let refunded = purchases(1, dec!(10), dec!(30));
-        assert_eq!((refunded.revenue(), refunded.average_order_value()), (dec!(0), dec!(0)));
-        assert_eq!(purchases(0, dec!(0), dec!(0)).average_order_value(), dec!(0));
+        assert_eq!((refunded.revenue(), refunded.revenue_per_order()), (dec!(0), dec!(0)));
+        assert_eq!(purchases(0, dec!(0), dec!(0)).revenue_per_order(), dec!(0));
     }
 }

@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use futures_core::stream::BoxStream;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
 use time::OffsetDateTime;
 
 use crate::{
     AccountId, CustomerId, OrderId, StoreError,
     accounts::Platform,
     freshness::Dated,
+    metrics::ratios::quotient,
     money::ratio,
     page::{Page, PageRequest},
     search::Prefix,
@@ -44,6 +45,7 @@ pub struct Customer {
     pub orders_count: i64,
     pub revenue_total: Decimal,
     pub ltv_estimate: Decimal,
+    /// Revenue per order, refunds taken off; 0 without orders.
     pub aov: Decimal,
     pub segment: Segment,
     /// Probability, 0 to 1, that no purchase follows in the next 90 days; `None` without a purchase so far.
@@ -56,7 +58,7 @@ pub struct Customer {
 /// Days since the last purchase within which a customer counts as active; the horizon of `churn_score`.
 pub const ACTIVE_DAYS: i64 = 90;
 
-/// What the customers of a segment are together. Money is in the account's currency, averages are not rounded.
+/// What the customers of a segment are together. Money is in the account's currency, not rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentFigures {
     pub segment: Segment,
@@ -65,10 +67,11 @@ pub struct SegmentFigures {
     pub active: i64,
     pub orders_count: i64,
     pub revenue_total: Decimal,
-    /// Net revenue expected of the next 52 weeks, on average; `None` without customers.
-    pub avg_ltv_estimate: Option<Decimal>,
-    /// Over the customers that have a score; `None` without any.
-    pub avg_churn_score: Option<Decimal>,
+    /// Sum of their [`ltv_estimate`](Customer::ltv_estimate).
+    pub ltv_estimate: Decimal,
+    /// Customers that have a [`churn_score`](Customer::churn_score), and the sum of these.
+    pub scored: i64,
+    pub churn_score: Decimal,
 }
 
 /// What the customers of all segments are together. Money is in the account's currency.
@@ -112,10 +115,27 @@ impl SegmentFigures {
             active: 0,
             orders_count: 0,
             revenue_total: Decimal::ZERO,
-            avg_ltv_estimate: None,
-            avg_churn_score: None,
+            ltv_estimate: Decimal::ZERO,
+            scored: 0,
+            churn_score: Decimal::ZERO,
         }
     }
+
+    /// Net revenue expected of the next 52 weeks, on average, in the account's currency; `None` without customers.
+    pub fn avg_ltv_estimate(&self) -> Option<Decimal> {
+        mean(self.ltv_estimate, self.customers)
+    }
+
+    /// Probability, 0 to 1, that no purchase follows in the next 90 days, on average over the customers that have a score;
+    /// `None` without any.
+    pub fn avg_churn_score(&self) -> Option<Decimal> {
+        mean(self.churn_score, self.scored)
+    }
+}
+
+/// A mean, rounded as a column rounds what is stored in it: to 6 decimals, halves away from zero. `None` of nothing.
+fn mean(sum: Decimal, count: i64) -> Option<Decimal> {
+    Some(quotient(sum, count.into())?.round_dp_with_strategy(6, RoundingStrategy::MidpointAwayFromZero))
 }
 
 /// An order of a customer. Money is in the account's currency.
@@ -168,4 +188,27 @@ pub trait CustomerStore: Send + Sync {
         account: AccountId,
         active_since: OffsetDateTime,
     ) -> Result<Dated<Vec<SegmentFigures>>, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::dec;
+
+    use super::*;
+
+    #[test]
+    fn means_are_over_the_customers_that_have_a_value() {
+        let three = SegmentFigures {
+            customers: 3,
+            ltv_estimate: dec!(20),
+            scored: 2,
+            churn_score: dec!(0.3),
+            ..SegmentFigures::empty(Segment::Lost)
+        };
+        assert_eq!((three.avg_ltv_estimate(), three.avg_churn_score()), (Some(dec!(6.666667)), Some(dec!(0.15))));
+        let none = SegmentFigures::empty(Segment::Lost);
+        assert_eq!((none.avg_ltv_estimate(), none.avg_churn_score()), (None, None));
+        let unscored = SegmentFigures { customers: 2, ..none };
+        assert_eq!((unscored.avg_ltv_estimate(), unscored.avg_churn_score()), (Some(dec!(0)), None));
+    }
 }

@@ -1,6 +1,7 @@
 //! Profit per day.
 
 pub mod explain;
+mod steps;
 
 use std::ops::AddAssign;
 
@@ -18,6 +19,7 @@ use crate::{
 };
 
 pub use crate::metrics::Components;
+pub use steps::{Step, steps};
 
 text_enum!(
     /// A figure of a day that can be explained.
@@ -138,6 +140,11 @@ pub struct Snapshot {
     pub lacks_rates: bool,
 }
 
+/// What the days' orders brought less refunds, in the account's currency, not rounded; `None` where no day has a snapshot.
+pub fn net_revenue(days: &[Snapshot]) -> Option<Decimal> {
+    days.iter().map(|day| day.components.net_revenue()).reduce(|sum, net| sum + net)
+}
+
 /// A date as a cursor: its digits, so that later days have larger ones.
 pub fn cursor_of(day: Date) -> i64 {
     i64::from(day.year()) * 10_000 + i64::from(u8::from(day.month())) * 100 + i64::from(day.day())
@@ -200,6 +207,18 @@ mod tests {
     #[test]
     fn a_cursor_is_the_digits_of_its_date() {
         assert_eq!(cursor_of(time::macros::date!(2026 - 05 - 02)), 20_260_502);
+    }
+
+    #[test]
+    fn net_revenue_is_unknown_before_any_day_was_computed() {
+        let day = |gross_revenue, refunds| Snapshot {
+            date: time::macros::date!(2026 - 05 - 02),
+            components: Components { gross_revenue, refunds, ..Components::default() },
+            basis: Basis::default(),
+            lacks_rates: false,
+        };
+        assert_eq!(net_revenue(&[day(dec!(100), dec!(30)), day(dec!(0), dec!(90))]), Some(dec!(-20)));
+        assert_eq!(net_revenue(&[]), None);
     }
 
     #[test]

@@ -88,6 +88,11 @@ impl Category {
     pub const fn is_question(self) -> bool {
         matches!(self, Self::PriceQuestion | Self::ShippingQuestion | Self::StockQuestion)
     }
+
+    /// Whether who wrote it waits for an answer: after neither spam nor praise.
+    pub const fn asks_for_an_answer(self) -> bool {
+        !matches!(self, Self::Spam | Self::Praise)
+    }
 }
 
 text_enum!(

@@ -139,7 +139,8 @@ pub trait EventStore: Send + Sync {
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Idempotent<TrackingEventId>, IdempotencyError>;
-    /// The event that [`EventStore::insert`] stored under the key; `None` where nothing is recorded.
+    /// What became of each event under the key, which [`EventStore::insert`] and [`EventStore::insert_batch`] record; `None` where
+    /// nothing is recorded.
     ///
     /// # Errors
     /// [`IdempotencyError`].
@@ -148,7 +149,7 @@ pub trait EventStore: Send + Sync {
         account: AccountId,
         key: &IdempotencyKey,
         now: OffsetDateTime,
-    ) -> Result<Option<TrackingEventId>, IdempotencyError>;
+    ) -> Result<Option<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError>;
     /// Stores those events of a batch that were not refused before: all of them or none. Gives what became of each, in
     /// order; a replay gives what the first request was told.
     async fn insert_batch(

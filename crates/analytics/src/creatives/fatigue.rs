@@ -2,28 +2,40 @@
 
 use super::{Contrast, TAU, THRESHOLD};
 
-/// The days that tell how often a creative was clicked on when it was new, and of late.
+/// The days on which it ran that tell how often a creative was clicked on at first.
 const FIRST_DAYS: usize = 14;
-const LAST_DAYS: usize = 7;
+/// The days of the calendar that tell how often it is of late.
+const LAST_DAYS: i64 = 7;
 
 /// How a creative's clicks per impression have changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fatigue {
-    /// Those of the last 7 days by those of the first 14, or of as many as there are before the last 7.
+    /// Those of the last 7 days by those of the first 14 on which it ran, or of as many as there are before the last 7.
     pub ctr_ratio: f64,
     /// Whether they are lower, with evidence of at least [`THRESHOLD`].
     pub is_fatigued: bool,
 }
 
-/// Of clicks and impressions by day, the oldest first. None for less than 14 days, or without a click in either.
-pub fn fatigue(days: &[(f64, f64)]) -> Option<Fatigue> {
+/// A day on which a creative ran.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shown {
+    /// Counted from any day.
+    pub day: i64,
+    pub clicks: f64,
+    pub impressions: f64,
+}
+
+/// Of the days on which a creative ran, the oldest first, up to `last`. None for less than 14 of them, or without a click in
+/// either span: who tires of a creative that is not shown any more cannot be told.
+pub fn fatigue(days: &[Shown], last: i64) -> Option<Fatigue> {
     if days.len() < FIRST_DAYS {
         return None;
     }
-    let (before, last) = days.split_at(days.len().checked_sub(LAST_DAYS)?);
-    let sums =
-        |days: &[(f64, f64)]| days.iter().fold((0.0, 0.0), |(clicks, shown), day| (clicks + day.0, shown + day.1));
-    let (first, last) = (sums(before.get(..FIRST_DAYS).unwrap_or(before)), sums(last));
+    let (before, lately) = days.split_at(days.partition_point(|shown| shown.day <= last - LAST_DAYS));
+    let sums = |days: &[Shown]| {
+        days.iter().fold((0.0, 0.0), |(clicks, shown), day| (clicks + day.clicks, shown + day.impressions))
+    };
+    let (first, last) = (sums(before.get(..FIRST_DAYS).unwrap_or(before)), sums(lately));
     if [first.0, first.1, last.0, last.1].iter().any(|sum| *sum <= 0.0) {
         return None;
     }

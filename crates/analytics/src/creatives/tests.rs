@@ -163,6 +163,21 @@ fn a_winner_that_is_paused_stays_one_while_its_evidence_lasts() {
 }
 
 #[test]
+fn a_winner_without_anybody_to_compare_it_with_stays_one() {
+    // The others were paused half-way, and the first was shown from then on.
+    let mut apart = cells(&[6.0, 2.0, 2.0]);
+    apart.retain(|cell| (cell.creative == 0) == (cell.day >= 10));
+    let alone = verdicts(&apart, &[true, false, false], TOLD)[0];
+    assert_eq!((alone.status, alone.needs), (Status::Winner, None));
+    assert_eq!((alone.metric, alone.evidence, alone.lift), (None, None, None));
+    assert_eq!(verdicts(&apart, &[false; 3], TOLD)[0].status, Status::InsufficientData);
+    let of = |purchases: &[f64], told| verdicts(&cells(purchases), &[true, false, false], told)[0].status;
+    assert_eq!(of(&[6.0, 2.0, 2.0], Told { purchases: false, ..TOLD }), Status::Winner, "not told any more");
+    // There is no logarithm of nothing.
+    assert_eq!((of(&[0.0, 2.0, 2.0], TOLD), of(&[2.0, 0.0, 0.0], TOLD)), (Status::Faded, Status::Winner));
+}
+
+#[test]
 fn one_good_day_names_nobody() {
     // All sell the same each day, but the first 25 times as much on one.
     let on = |good: i64| {
@@ -237,19 +252,24 @@ fn comparisons_of_an_account_are_those_with_enough_purchases() {
 }
 
 #[rstest]
-#[case(13, 20.0, 20.0, None)]
-#[case(14, 20.0, 20.0, Some((1.0, false)))]
-#[case(28, 20.0, 8.0, Some((0.4, true)))]
-#[case(28, 20.0, 40.0, Some((2.0, false)))]
-#[case(28, 20.0, 0.0, None)]
+#[case(13, 0, 20.0, 20.0, None)]
+#[case(14, 0, 20.0, 20.0, Some((1.0, false)))]
+#[case(28, 0, 20.0, 8.0, Some((0.4, true)))]
+#[case(28, 0, 20.0, 40.0, Some((2.0, false)))]
+#[case(28, 0, 20.0, 0.0, None)]
+#[case::four_days_of_the_last_week(28, 3, 20.0, 8.0, Some((0.4, true)))]
+#[case::paused_a_week_ago(28, 7, 20.0, 8.0, None)]
+#[case::paused_two_months_ago(28, 60, 20.0, 8.0, None)]
 fn fatigue_is_fewer_clicks_than_at_first(
-    #[case] days: usize,
+    #[case] days: i64,
+    #[case] paused: i64,
     #[case] first: f64,
     #[case] last: f64,
     #[case] expected: Option<(f64, bool)>,
 ) {
-    let clicks = |day: usize| if day + 7 >= days { last } else { first };
-    let days: Vec<_> = (0..days).map(|day| (clicks(day), 1_000.0)).collect();
-    let found = fatigue(&days).map(|found| ((found.ctr_ratio * 1e9).round() / 1e9, found.is_fatigued));
+    let clicks = |day: i64| if day + 7 >= days { last } else { first };
+    let shown: Vec<_> = (0..days).map(|day| Shown { day, clicks: clicks(day), impressions: 1_000.0 }).collect();
+    let found = fatigue(&shown, days - 1 + paused);
+    let found = found.map(|found| ((found.ctr_ratio * 1e9).round() / 1e9, found.is_fatigued));
     assert_eq!(found, expected);
 }

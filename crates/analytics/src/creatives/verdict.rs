@@ -91,7 +91,7 @@ pub struct Needs {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
     pub status: Status,
-    /// With what it is compared by; none without enough data.
+    /// With what it is compared by; none without enough data, or where nothing can be compared.
     pub metric: Option<Metric>,
     /// The e-value, divided by how many creatives are compared.
     pub evidence: Option<f64>,
@@ -195,10 +195,11 @@ impl<'a> Strata<'a> {
         Self(strata)
     }
 
-    fn contrast(&self, creative: usize, metric: Metric, order_spread: f64, days: Days) -> Option<Contrast> {
+    /// What a creative and the others did in each of them.
+    fn sides(&self, creative: usize, metric: Metric, days: Days) -> impl Iterator<Item = Stratum> {
         let newest = self.0.keys().map(|(_, day)| *day).max().filter(|_| days == Days::WithoutTheNewest);
-        let compared = self.0.iter().filter(|((_, day), _)| Some(*day) != newest);
-        let strata = compared.map(|(_, cells)| {
+        let compared = self.0.iter().filter(move |((_, day), _)| Some(*day) != newest);
+        compared.map(move |(_, cells)| {
             let mut stratum = Stratum::default();
             for cell in cells {
                 let side = if cell.creative == creative { &mut stratum.own } else { &mut stratum.others };
@@ -208,8 +209,21 @@ impl<'a> Strata<'a> {
                 side.events += events;
             }
             stratum
-        });
-        Contrast::of(strata, if metric == Metric::Roas { order_spread } else { 0.0 })
+        })
+    }
+
+    fn contrast(&self, creative: usize, metric: Metric, order_spread: f64, days: Days) -> Option<Contrast> {
+        let spread = if metric == Metric::Roas { order_spread } else { 0.0 };
+        Contrast::of(self.sides(creative, metric, days), spread)
+    }
+
+    /// Whether a creative brought nothing where it ran beside others, and these brought something.
+    fn is_outdone(&self, creative: usize, metric: Metric) -> bool {
+        let beside = |side: &Stratum| side.own.exposure > 0.0 && side.others.exposure > 0.0;
+        let both = self.sides(creative, metric, Days::All).filter(beside);
+        let (own, others) =
+            both.fold((0.0, 0.0), |(own, others), side| (own + side.own.amount, others + side.others.amount));
+        own <= 0.0 && others > 0.0
     }
 }
 
@@ -235,11 +249,17 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    /// Who has won is judged by the evidence alone: a paused winner spends and sells less than it takes to become one.
+    /// Who has won is judged by the evidence alone: a paused winner spends and sells less than it takes to become one, and when
+    /// the others are paused there is none against it.
     fn verdict(&self) -> Verdict {
         let sold = metric_of(self.group.told).filter(|_| self.won || self.needs.is_none());
         if let Some(verdict) = sold.and_then(|metric| self.compare(metric)) {
             return Verdict { needs: None, ..verdict };
+        }
+        if self.won {
+            let is_outdone = sold.is_some_and(|metric| self.strata.is_outdone(self.creative, metric));
+            let status = if is_outdone { Status::Faded } else { Status::Winner };
+            return Verdict { status, needs: None, ..self.unjudged() };
         }
         let Told { impressions, clicks, .. } = self.group.told;
         let is_clicked = impressions && clicks && self.own.clicks >= LEAST_CLICKS && self.own.days.len() >= LEAST_DAYS;

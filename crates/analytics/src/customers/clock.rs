@@ -39,13 +39,13 @@ impl Clock {
     /// From the number of different customers who bought on each day, oldest first, ending on `last`; without days before the
     /// shop's first customer, which would look like a dead season. With less than 52 weeks of it the days that are not known
     /// last a day each, and the others the nearer to a day the fewer of the days ahead are known from a year before; with none
-    /// of these, and in a shop that has just opened, every day lasts a day.
+    /// of these, and in a shop that has just opened (until its growth is known), every day lasts a day.
     #[must_use]
     pub fn of(buyers: &[f64], last: Date) -> Self {
         let year_ago = buyers.len().saturating_sub(YEAR);
         let known = buyers.len() - year_ago;
         let exponent = EXPONENT * known_ahead(YEAR - known);
-        if exponent <= 0.0 || (known < YEAR && is_opening(buyers)) {
+        if exponent <= 0.0 || (buyers.len() < YEAR + GROWTH_DAYS && is_opening(buyers)) {
             return Self::default();
         }
         let growth = growth(buyers);
@@ -96,7 +96,7 @@ fn known_ahead(unknown: usize) -> f64 {
     1.0 - (unknown as f64).min(ahead) / ahead
 }
 
-/// Whether a shop of less than a year began with so few buyers that what looks like its season is its growth.
+/// Whether a shop whose growth is not known yet began with so few buyers that what looks like its season is its growth.
 fn is_opening(buyers: &[f64]) -> bool {
     let mean = |days: &[f64]| days.iter().sum::<f64>() / days.len().max(1) as f64;
     mean(buyers.get(..GROWTH_DAYS.min(buyers.len())).unwrap_or_default()) < OPENING * mean(buyers)
@@ -165,8 +165,9 @@ mod tests {
 
     #[test]
     fn the_growth_of_a_shop_that_has_opened_is_no_season() {
-        let opened = clock(350, |ago| (350 - ago) as f64);
-        assert_eq!(opened, Clock::default());
+        for days in [350, 364, 377, 391] {
+            assert_eq!(clock(days, |ago| (days - ago) as f64), Clock::default(), "{days} days");
+        }
     }
 
     #[test]

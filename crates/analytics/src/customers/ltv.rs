@@ -37,12 +37,15 @@ pub fn discounted_purchases(params: &Params, customer: &Summary, weeks: f64, ann
 }
 
 /// Present value of the purchases of the next [`HORIZON_WEEKS`]: discounted purchases times the
-/// expected value of one, never negative, always finite.
+/// expected value of one, never negative, always finite. `weeks`: how long they last on the clock
+/// that the parameters are in, above 0.
 #[must_use]
-pub fn estimate(params: &Params, customer: &Summary, purchase_value: f64, annual_rate: f64) -> f64 {
+pub fn estimate(params: &Params, customer: &Summary, purchase_value: f64, weeks: f64, annual_rate: f64) -> f64 {
     if !(purchase_value > 0.0 && purchase_value.is_finite()) {
         return 0.0;
     }
-    let value = purchase_value * discounted_purchases(params, customer, HORIZON_WEEKS, annual_rate);
+    // As much interest in the year, however long its weeks are.
+    let rate = (weekly_force(annual_rate) * WEEKS_PER_YEAR * HORIZON_WEEKS / weeks).exp_m1();
+    let value = purchase_value * discounted_purchases(params, customer, weeks, rate);
     value.min(f64::MAX)
 }

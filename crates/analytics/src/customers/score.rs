@@ -218,7 +218,8 @@ impl Models {
                 * self.worth.of_repeats(repeats)
                 * self.value_corrections.of_repeats(repeats);
             let params = self.arrival_params(buyer, &model.params);
-            figures.ltv_estimate = ltv::estimate(params, &buyer.summary, value, options.annual_rate);
+            let year = self.clock.weeks(as_of, as_of.saturating_add(Duration::weeks(ltv::HORIZON_WEEKS as i64)));
+            figures.ltv_estimate = ltv::estimate(params, &buyer.summary, value, year, options.annual_rate);
         }
         figures
     }

@@ -332,7 +332,13 @@ pub(super) fn shares(contributions: &[f64]) -> Vec<f64> {
 /// (Alcala and Qin 2009), (M·z)ᵢ² / Mᵢᵢ with M the inverse of the errors' correlation. Where errors move together it
 /// tells the ingredient that broke the pattern from those that follow it.
 fn isolation(scaled: &[Scaled], z: &[f64]) -> Vec<f64> {
-    let errors: Vec<&[f64]> = scaled.iter().map(|s| s.forecast.errors.as_slice()).collect();
+    // Those of a sparse ingredient begin earlier, as it has no warm-up: what they have in common are the latest days.
+    let days = scaled.iter().map(|s| s.forecast.errors.len()).min().unwrap_or(0);
+    let errors: Vec<&[f64]> = scaled
+        .iter()
+        .map(|s| s.forecast.errors.as_slice())
+        .map(|errors| errors.get(errors.len().saturating_sub(days)..).unwrap_or_default())
+        .collect();
     let plain = || z.iter().map(|z| z * z).collect();
     let Some(precision) = matrix::inverse(&matrix::shrunk_correlation(&errors, SHRINKAGE)) else { return plain() };
     let isolated = |(i, row): (usize, &Vec<f64>)| {
@@ -374,4 +380,31 @@ fn latest_rows(n: usize, qualifies: impl Fn(usize) -> bool) -> Vec<usize> {
 
 fn pick(values: &[Option<f64>], rows: &[usize], scale: impl Fn(f64) -> f64) -> Vec<f64> {
     rows.iter().filter_map(|i| values.get(*i).copied().flatten()).map(scale).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use time::{Date, Duration, macros::date};
+
+    use super::*;
+
+    /// The first bits of π, which follow no pattern: 36 of the first 90 are set.
+    const SOLD: u128 = 0x243f_6a88_85a3_08d3_1319_8a2e_0370_7344;
+
+    #[test]
+    fn errors_of_a_sparse_and_of_a_smoothed_ingredient_are_those_of_the_same_days() {
+        let dates: Vec<Date> = (0..91).map(|i| date!(2024 - 01 - 01) + Duration::days(i)).collect();
+        let (facts, rows): (Facts, Vec<usize>) = (Facts::new(dates), (0..90).collect());
+        // Both sell more on the same days; on the others one of them sells nothing.
+        let ingredient = |usual: f64, more: f64| {
+            let series: Vec<f64> = rows.iter().map(|i| usual + more * f64::from((SOLD >> i) & 1 == 1)).collect();
+            let forecast = Forecast::fit(&series, &facts, &rows, Combined::Sum, 0.0);
+            Scaled { expected: forecast.centre, observed: forecast.centre, forecast }
+        };
+        let scaled = [ingredient(0.0, 10.0), ingredient(1000.0, 100.0)];
+        assert!(scaled[0].forecast.errors.len() > scaled[1].forecast.errors.len());
+        // Each would have 9 of its own if they had nothing to do with each other.
+        let isolated = isolation(&scaled, &[3.0, 3.0]);
+        assert!(isolated.iter().all(|surprise| *surprise < 4.0), "{isolated:?}");
+    }
 }

@@ -26,7 +26,7 @@ pub struct Spike {
 }
 
 /// Whether `now` is a spike against the periods `before` it, each as long as the present one. None when it is not, or when
-/// there is no past to compare with.
+/// there is no past to compare with. A present without trials, whose events are of earlier ones, is held against the mean period.
 ///
 /// The rate of events per trial is gamma-distributed over the periods, with the mean and the variance that they had; a
 /// period's count is Poisson around its rate. What remains of a spike is the posterior of the rate given the count, of which
@@ -35,12 +35,12 @@ pub struct Spike {
 pub fn spike(before: &[Counts], now: Counts) -> Option<Spike> {
     let events: f64 = before.iter().map(|counts| counts.events).sum();
     let trials: f64 = before.iter().map(|counts| counts.trials).sum();
-    if trials <= 0.0 || now.trials <= 0.0 {
+    if trials <= 0.0 {
         return None;
     }
     // Half an event more than were seen, so that a past without any does not make the first one a spike.
     let rate = (events + 0.5) / trials;
-    let usual = rate * now.trials;
+    let usual = rate * if now.trials > 0.0 { now.trials } else { trials / before.len() as f64 };
     let shape = shape(before, rate);
     let limit = NegBin::from_moments(usual, usual + usual * usual / shape)?.quantile(SPIKE_PROBABILITY);
     if now.events <= limit as f64 {
@@ -94,8 +94,17 @@ mod tests {
     }
 
     #[test]
+    fn a_week_without_an_order_is_held_against_a_usual_one() {
+        let found = |events: f64| spike(&weeks(&EVEN), Counts { events, trials: 0.0 });
+        let Spike { usual, limit, excess } = found(60.0).unwrap();
+        assert!((usual - 10.0625).abs() < 1e-9 && limit == 18 && excess.expected > 0.0, "{usual} {limit} {excess:?}");
+        assert_eq!(found(18.0), None, "by chance");
+    }
+
+    #[test]
     fn nothing_is_said_without_a_past_or_a_first_refund() {
         assert_eq!(spike(&[], Counts { events: 9.0, trials: 100.0 }), None);
+        assert_eq!(spike(&[Counts { events: 2.0, trials: 0.0 }; 8], Counts { events: 9.0, trials: 0.0 }), None);
         assert_eq!(spike(&weeks(&[0.0; 8]), Counts { events: 1.0, trials: 200.0 }), None);
     }
 

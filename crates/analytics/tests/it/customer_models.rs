@@ -74,8 +74,18 @@ fn discounted_year(#[case] seen: (u32, f64, f64), #[case] at_10: f64, #[case] at
     let customer = customer(seen);
     close(ltv::discounted_purchases(&published(), &customer, 52.0, 0.1), at_10, 5e-5);
     close(ltv::discounted_purchases(&published(), &customer, 52.0, 0.5), at_50, 5e-4);
-    let value = ltv::estimate(&published(), &customer, 20.0, 0.1);
+    let value = ltv::estimate(&published(), &customer, 20.0, 52.0, 0.1);
     close(value, 20.0 * at_10, 5e-5);
+}
+
+#[test]
+fn a_year_on_a_faster_clock_bears_as_much_interest() {
+    // Next to nobody leaves: purchases are in proportion to time, so that the value is in proportion to the weeks.
+    let loyal = bgnbd::Params::new(0.5, 5.0, 0.002, 4_000.0).unwrap();
+    let customer = bgnbd::Summary::new(9, 38.0, 40.0);
+    let a_week = |weeks: f64| ltv::estimate(&loyal, &customer, 20.0, weeks, 0.5) / weeks;
+    close(a_week(26.0), a_week(52.0), 1e-5);
+    close(a_week(104.0), a_week(52.0), 1e-5);
 }
 
 #[rstest]

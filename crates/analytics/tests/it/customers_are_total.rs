@@ -58,7 +58,7 @@ proptest! {
         prop_assert!((0.0..=1.0).contains(&params.p_alive(&customer)));
         prop_assert!(params.log_likelihood(&customer).is_finite());
         prop_assert!((0.0..=1.0).contains(&churn::probability(expected, params.shape(&customer))));
-        prop_assert!(finite_and_not_negative(ltv::estimate(&params, &customer, value, rate)));
+        prop_assert!(finite_and_not_negative(ltv::estimate(&params, &customer, value, 52.0, rate)));
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
     let own = extension(operation, "x-errors").and_then(Value::as_array).into_iter().flatten();
     let own = own.filter_map(|name| Code::ALL.iter().copied().find(|code| name == code.as_str()));
     let scope = match Access::of(method, operation) {
-        Access::Public { unlimited: true } => return Vec::new(),
+        Access::Public { unlimited: true } => return own.collect(),
         Access::Public { unlimited: false } | Access::Signed => {
             return [Code::RateLimitExceeded, Code::InternalError].into_iter().chain(own).collect();
         }

@@ -2,12 +2,12 @@
 
 mod bodies;
 
-use actix_web::{Either, HttpResponse, web};
+use actix_web::{Either, HttpResponse, http::Method, web};
 use domain::{
     AdEntityId,
     ads::{AdListError, AdPlatform, Group, Level, Overview, Query, Status},
     freshness::Dated,
-    profit::DayRange,
+    profit::{DayRange, net_revenue},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -151,6 +151,7 @@ pub async fn get(
     listing: Listing<ListParams>,
     state: web::Data<State>,
     streams: web::Data<Streams>,
+    method: Method,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let Listing { params, format, mut warnings } = listing;
     let (account, query) = (caller.account(), params.query(&caller, &state)?);
@@ -166,15 +167,14 @@ pub async fn get(
         let row = move |row| FileRow::from(AdBody::new(row, currency));
         let one = params.limit.requested().map(|_| state.ads.page(account, query, page));
         let all = async || state.ads.stream(account, query, params.cursor).await;
-        return csv::file(&about, row, one, all, || streams.into_inner().begin(account)).await;
+        return csv::file(&about, row, one, all, || streams.into_inner().begin(account, &method)).await;
     }
     let found = state.ads.page(account, query, page).await?;
-    let store_revenue = own_days.iter().map(|day| day.components.net_revenue()).reduce(|sum, net| sum + net);
     let DayRange { first, last } = query.range;
     let body = Body {
         pagination: Pagination::new(page, &found),
         data: found.items.into_iter().map(|row| AdBody::new(row, caller.currency())).collect(),
-        totals: TotalsBody::new(overview.totals, store_revenue, query.is_partial(), caller.currency()),
+        totals: TotalsBody::new(overview.totals, net_revenue(&own_days), query.is_partial(), caller.currency()),
         attribution: AttributionBody::new(overview.attribution),
         window_days: (last - first).whole_days() + 1,
         from: date(first),

@@ -110,7 +110,7 @@ pub async fn list(
         CsvMetadata { name: "alert-firings", day, freshness: None, warnings }
     };
     if format == Format::Csv && params.is_unlimited() {
-        let streaming = streams.into_inner().begin(account)?;
+        let streaming = streams.into_inner().begin(account, request.method())?;
         let rows = state.alerts.all_firings(account, id, params.cursor()).await?.ok_or_else(unknown)?;
         let row = |firing| FileRow::from(FiringBody::from(firing));
         return Ok(Either::Right(csv::stream(&about(&warnings), rows, row, streaming)));

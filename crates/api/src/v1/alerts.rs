@@ -5,7 +5,8 @@ mod bodies;
 use actix_web::{HttpRequest, web};
 use domain::alerts::{ChangeError, CreateError, InvalidTerms};
 
-use self::bodies::{ChangeRequest, CreateRequest, DeletedBody, OneBody, RuleBody};
+use self::bodies::{ChangeRequest, CreateRequest, OneBody, RuleBody};
+use super::integrations::DoneBody;
 use crate::{
     auth::Caller,
     body::Json,
@@ -114,7 +115,7 @@ pub async fn change(
 #[utoipa::path(
     delete, path = "/api/v1/alerts/{id}", tag = "alerts", operation_id = "delete_alert",
     params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7)),
-    responses((status = 200, description = "The rule is gone.", body = DeletedBody)),
+    responses((status = 200, description = "The rule is gone.", body = DoneBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound])))
 )]
@@ -127,11 +128,7 @@ pub async fn delete(
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
     let work = async move { state.alerts.delete(account, id, None, (state.clock)()).await };
-    if detached(work).await? {
-        Reply::done(&DeletedBody { ok: true, warnings: query.warnings })
-    } else {
-        Err(unknown())
-    }
+    if detached(work).await? { Reply::done(&DoneBody::new(query.warnings)) } else { Err(unknown()) }
 }
 
 impl From<InvalidTerms> for ApiError {

@@ -17,6 +17,7 @@ use crate::{
     query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
+    warnings::Warning,
     write::detached,
 };
 
@@ -101,7 +102,7 @@ pub struct SettingsBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 

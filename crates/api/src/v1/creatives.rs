@@ -2,7 +2,7 @@
 
 mod bodies;
 
-use actix_web::{Either, HttpResponse, web};
+use actix_web::{Either, HttpResponse, http::Method, web};
 use domain::{
     AdEntityId,
     ads::AdPlatform,
@@ -117,6 +117,7 @@ pub async fn get(
     listing: Listing<ListParams>,
     state: web::Data<State>,
     streams: web::Data<Streams>,
+    method: Method,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let Listing { params, format, warnings } = listing;
     let Results { account, now } = Results::of(&caller, params.as_of, &state).await?;
@@ -131,7 +132,7 @@ pub async fn get(
         let row = move |creative| FileRow::from(CreativeBody::new(creative, currency));
         let one = params.limit.requested().map(|_| state.creatives.page(account, query, page));
         let all = async || state.creatives.stream(account, query, params.cursor).await;
-        return csv::file(&about, row, one, all, || streams.into_inner().begin(caller.account())).await;
+        return csv::file(&about, row, one, all, || streams.into_inner().begin(caller.account(), &method)).await;
     }
     let found = state.creatives.page(account, query, page).await?;
     let body = Body {

@@ -1,7 +1,7 @@
 //! `GET /api/v1/customers`: the customers of all connected shops.
 
 use ::web::row;
-use actix_web::{Either, HttpResponse, web};
+use actix_web::{Either, HttpResponse, http::Method, web};
 use domain::{
     accounts::Platform,
     customers::{Customer, Segment},
@@ -55,7 +55,7 @@ pub struct CustomerBody {
     /// Expected net revenue of the next 52 weeks, discounted to today, in the account's currency.
     #[schema(value_type = f64, example = 2100.00)]
     ltv_estimate: JsonDecimal,
-    /// Average order value.
+    /// Average order value: `revenue_total` per order; 0 without orders.
     #[schema(value_type = f64, example = 176.36)]
     aov: JsonDecimal,
     #[schema(schema_with = names::segment)]
@@ -179,6 +179,7 @@ pub async fn get(
     query: Listing<ListParams>,
     state: web::Data<State>,
     streams: web::Data<Streams>,
+    method: Method,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let Listing { params: ListParams { source, limit, cursor, as_of }, format, warnings } = query;
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
@@ -186,7 +187,7 @@ pub async fn get(
     let body = move |customer| CustomerBody::new(customer, currency);
     let today = caller.zone().day_of(now);
     if format == Format::Csv && limit.requested().is_none() {
-        let streaming = streams.into_inner().begin(caller.account())?;
+        let streaming = streams.into_inner().begin(caller.account(), &method)?;
         let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
         let freshness = FreshnessBody::new(freshness, caller.zone());
         let about = CsvMetadata { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };

@@ -6,8 +6,10 @@ use utoipa::ToSchema;
 
 use crate::{
     error::ApiError,
-    respond::{API_VERSION, Cache, Reply, prefers},
+    query::{NoParams, pairs, read},
+    respond::{API_VERSION, Cache, Reply, Warnings, prefers},
     state::State,
+    warnings::Warning,
 };
 
 /// The format of draft-inadarei-api-health-check.
@@ -28,6 +30,9 @@ struct Plain {
     uptime_seconds: u64,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
 }
 
 /// The same as `application/health+json`.
@@ -46,6 +51,9 @@ struct Drafted {
     #[serde(rename = "api_version")]
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
 }
 
 /// Whether the process answers.
@@ -64,13 +72,16 @@ struct Drafted {
 )]
 pub async fn get(request: HttpRequest, state: web::Data<State>) -> Result<Reply, ApiError> {
     let version = env!("CARGO_PKG_VERSION");
+    // Never refused, so not for its parameters either, however they are to be handled.
+    let unknown = pairs(request.query_string()).and_then(|pairs| read::<NoParams>(pairs.iter(), false));
+    let warnings = unknown.map(|(_, warnings)| warnings).unwrap_or_default();
     let reply = if prefers(request.headers(), HEALTH_JSON) {
-        let report = Drafted { status: "pass", version: "1", release_id: version, api_version: API_VERSION };
+        let report = Drafted { status: "pass", version: "1", release_id: version, api_version: API_VERSION, warnings };
         let body = serde_json::to_vec(&report).map_err(|error| ApiError::internal(&error))?;
         Reply::bytes(HEALTH_JSON, body, Cache::No)
     } else {
         let uptime_seconds = state.settings.started.elapsed().as_secs();
-        Reply::json(&Plain { status: "ok", version, uptime_seconds, api_version: API_VERSION }, Cache::No)?
+        Reply::json(&Plain { status: "ok", version, uptime_seconds, api_version: API_VERSION, warnings }, Cache::No)?
     };
     Ok(reply.header("vary", HeaderValue::from_static("Accept")))
 }

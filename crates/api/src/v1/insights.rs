@@ -29,6 +29,7 @@ use crate::{
     query::{Limit, Query},
     respond::{API_VERSION, JsonDecimal, List, Reply, Warnings, date, instant, round_money},
     state::State,
+    warnings::Warning,
     write::detached,
 };
 
@@ -251,7 +252,7 @@ pub struct ChangedBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 

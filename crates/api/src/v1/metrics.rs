@@ -6,6 +6,8 @@ use domain::{
     freshness::Dated,
     metric_days::{Expected, JudgedDay},
     metrics::Metric,
+    page::{Page, PageRequest},
+    profit::cursor_of,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -19,8 +21,8 @@ use crate::{
     freshness::FreshnessBody,
     input::Input,
     names,
-    query::FullDays,
-    respond::{API_VERSION, Reply, Warnings, date, round4},
+    query::{FullDays, Limit},
+    respond::{API_VERSION, Pagination, Reply, Warnings, date, round4},
     state::State,
     warnings::Warning,
     window::{self, Until},
@@ -74,6 +76,7 @@ pub struct Body {
     #[schema(example = 30)]
     window_days: i64,
     freshness: FreshnessBody,
+    pagination: Pagination,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -91,6 +94,12 @@ pub struct ListParams {
     #[validate(nested)]
     #[param(inline, required = false)]
     days: FullDays<30, 365>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<365, 365>,
+    /// `next_cursor` of the page before: the digits of a date.
+    #[param(minimum = 1, example = 20260501)]
+    cursor: Option<i64>,
     #[param(inline, required = false)]
     until: Option<Until>,
     #[param(inline, required = false)]
@@ -115,16 +124,20 @@ impl Input for ListParams {}
     extensions(("x-errors" = json!([Code::MissingParameter, Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn get(caller: Caller, query: Listing<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Listing { params: ListParams { metric, days, until, as_of }, format, warnings } = query;
+    let Listing { params: ListParams { metric, days, limit, cursor, until, as_of }, format, warnings } = query;
     let window_days = days.get();
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let range = Until::window(until, window::before_today(caller.zone(), now, window_days), window_days)?;
     let Dated { found, freshness } = state.metric_days.range(account, metric, range).await?;
-    let data: Vec<DayBody> = found.into_iter().map(Into::into).collect();
+    let page = PageRequest { limit: limit.requested().unwrap_or(window_days), cursor };
+    let below = found.into_iter().filter(|judged| cursor.is_none_or(|cursor| cursor_of(judged.day) < cursor)).collect();
+    let found = Page::cut(below, page.limit, |judged: &JudgedDay| cursor_of(judged.day));
+    let pagination = Pagination::new(page, &found);
+    let data: Vec<DayBody> = found.items.into_iter().map(Into::into).collect();
     let freshness = FreshnessBody::new(freshness, caller.zone());
     if format == Format::Csv {
         let about = CsvMetadata { name: "metrics", day: range.last, freshness: Some(freshness), warnings: &warnings };
-        return csv::page(&about, &data, None);
+        return csv::page(&about, &data, pagination.next_cursor);
     }
-    Reply::listed(&Body { metric, data, window_days, freshness, api_version: API_VERSION, warnings })
+    Reply::listed(&Body { metric, data, window_days, freshness, pagination, api_version: API_VERSION, warnings })
 }

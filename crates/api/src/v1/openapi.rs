@@ -5,9 +5,11 @@ use std::sync::OnceLock;
 use actix_web::{HttpRequest, web};
 
 use crate::{
+    csv::as_header,
     endpoint::Table,
     error::{ApiError, Code},
     openapi::served,
+    query::{NoParams, Query},
     respond::{Cache, JSON, Reply},
     state::State,
 };
@@ -26,10 +28,11 @@ pub struct Served(OnceLock<Result<String, String>>);
     get, path = "/api/v1/openapi.json", tag = "service", operation_id = "get_openapi",
     responses((status = 200, description = "The document.", content_type = "application/json", body = Object)),
     security(()),
-    extensions(("x-max-age" = json!(MAX_AGE)))
+    extensions(("x-errors" = json!([Code::InvalidParameter])), ("x-max-age" = json!(MAX_AGE)))
 )]
 pub async fn get(
     request: HttpRequest,
+    query: Query<NoParams>,
     state: web::Data<State>,
     document: web::Data<Served>,
 ) -> Result<Reply, ApiError> {
@@ -37,5 +40,8 @@ pub async fn get(
     let make = || served(table, &state.prices).to_json().map_err(|error| error.to_string());
     let document = document.0.get_or_init(make);
     let document = document.as_ref().map_err(|error| ApiError::internal(error))?;
-    Ok(Reply::bytes(JSON, document.clone().into_bytes(), Cache::Public(MAX_AGE)))
+    let reply = Reply::bytes(JSON, document.clone().into_bytes(), Cache::Public(MAX_AGE));
+    // The document is OpenAPI's, which has no field for them.
+    let warnings = as_header(&query.warnings).filter(|_| !query.warnings.is_empty());
+    Ok(warnings.into_iter().fold(reply, |reply, warnings| reply.header("x-warnings", warnings)))
 }

@@ -88,8 +88,9 @@ impl SegmentBody {
             active,
             orders_count,
             revenue_total,
-            avg_ltv_estimate,
-            avg_churn_score,
+            ltv_estimate: _,
+            scored: _,
+            churn_score: _,
         } = *figures;
         Self {
             segment,
@@ -99,8 +100,8 @@ impl SegmentBody {
             orders_count,
             revenue_total: JsonDecimal::money(revenue_total, currency),
             revenue_share: JsonDecimal::ratio(totals.share_of_revenue(figures)),
-            avg_ltv_estimate: avg_ltv_estimate.map(|amount| JsonDecimal::money(amount, currency)),
-            avg_churn_score: avg_churn_score.map(JsonDecimal::ratio),
+            avg_ltv_estimate: figures.avg_ltv_estimate().map(|amount| JsonDecimal::money(amount, currency)),
+            avg_churn_score: figures.avg_churn_score().map(JsonDecimal::ratio),
         }
     }
 }

@@ -18,8 +18,10 @@ use utoipa::ToSchema;
 
 use crate::{
     error::{ApiError, Code},
-    respond::{API_VERSION, Cache, Reply, instant},
+    query::{NoParams, Query},
+    respond::{API_VERSION, Cache, Reply, Warnings, instant},
     state::State,
+    warnings::Warning,
 };
 
 /// How long clients and proxies may keep the report, seconds.
@@ -126,6 +128,9 @@ pub struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     request_id: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
 }
 
 /// One entry for everything that the service depends on.
@@ -179,9 +184,17 @@ struct Meta<'a> {
         (status = 503, description = "The database is down, or its schema does not fit: the same report with `error`.", body = Report)
     ),
     security(()),
-    extensions(("x-unlimited" = json!(true)), ("x-max-age" = json!(MAX_AGE)))
+    extensions(
+        ("x-errors" = json!([Code::InvalidParameter])),
+        ("x-unlimited" = json!(true)), ("x-max-age" = json!(MAX_AGE))
+    )
 )]
-pub async fn get(request: HttpRequest, state: web::Data<State>, last: web::Data<LastCheck>) -> Result<Reply, ApiError> {
+pub async fn get(
+    request: HttpRequest,
+    query: Query<NoParams>,
+    state: web::Data<State>,
+    last: web::Data<LastCheck>,
+) -> Result<Reply, ApiError> {
     let Look { latency, schema, took, .. } = last.look(&*state.health).await;
     let (status, database) = match latency {
         None => ("outage", "down"),
@@ -208,6 +221,7 @@ pub async fn get(request: HttpRequest, state: web::Data<State>, last: web::Data<
         error: outage.then_some(Code::NoDb.as_str()),
         message: outage.then_some(Code::NoDb.message()),
         request_id: id.filter(|_| outage),
+        warnings: query.warnings,
     };
     if outage {
         let reply = Reply::json(&report, Cache::No)?.status(StatusCode::SERVICE_UNAVAILABLE);

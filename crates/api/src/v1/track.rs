@@ -4,9 +4,12 @@ use std::{borrow::Cow, net::IpAddr};
 
 use actix_web::web;
 use domain::{
-    idempotency::Idempotent,
+    TrackingEventId,
+    idempotency::{IdempotencyKey, Idempotent},
     rate_limit::Bucket,
-    tracking::{EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, check_props},
+    tracking::{
+        EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, Refusal, check_props,
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json, value::RawValue};
@@ -208,6 +211,18 @@ pub(super) async fn within_budget(state: &State, caller: &Caller, bytes: usize) 
     Err(ApiError::new(Code::RateLimitExceeded).message(message).retry_after(quota.reset_seconds))
 }
 
+/// What became of the events that are stored under the key already, however late they are sent again and however much came since.
+/// Others get the refusal.
+pub(super) async fn stored_or(
+    refusal: ApiError,
+    state: &State,
+    caller: &Caller,
+    key: Option<&IdempotencyKey>,
+) -> Result<Vec<Result<TrackingEventId, Refusal>>, ApiError> {
+    let Some(key) = key else { return Err(refusal) };
+    state.events.stored_under(caller.account(), key, (state.clock)()).await?.ok_or(refusal)
+}
+
 /// The event is stored.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Tracked)]
@@ -276,14 +291,9 @@ pub async fn track(
         late => late,
     };
     if let Err(refusal) = taken {
-        // What is stored already gets its first answer, however late it is asked for and however much came since.
-        let stored = match &idempotency {
-            Some(key) => state.events.stored_under(account, key, now).await?,
-            None => None,
-        };
-        let value = stored.ok_or(refusal)?;
+        let value = stored_or(refusal, &state, &caller, idempotency.as_ref()).await?;
         let first = async move { Ok::<_, ApiError>(Idempotent { value, replayed: true }) };
-        return written(first, |id| body(Some(id.0))).await;
+        return written(first, |fates| body(fates.first().and_then(|fate| fate.as_ref().ok()).map(|id| id.0))).await;
     }
     let event = tracked.into_event(client, &*state.geolocator, now);
     let work = async move { state.events.insert(account, event, idempotency).await };

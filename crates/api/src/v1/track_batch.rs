@@ -1,7 +1,11 @@
 //! `POST /api/v1/track/batch`: many events in one request, each with an answer of its own.
 
 use actix_web::web;
-use domain::tracking::{MAX_BATCH, NewEvent, Refusal};
+use domain::{
+    TrackingEventId,
+    idempotency::Idempotent,
+    tracking::{MAX_BATCH, NewEvent, Refusal},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
@@ -19,7 +23,7 @@ use crate::{
     query::Query,
     respond::{API_VERSION, Reply, Warnings},
     state::State,
-    v1::track::{TrackParams, Tracked, within_budget},
+    v1::track::{TrackParams, Tracked, stored_or, within_budget},
     warnings::Warning,
     write::written,
 };
@@ -154,10 +158,16 @@ pub async fn track_batch(
         let fates = events.into_iter().map(|event| event.map(|_| None));
         return Reply::done(&body(fates.collect()));
     }
-    within_budget(&state, &caller, bytes).await?;
+    let told = |fates: Vec<Result<TrackingEventId, Refusal>>| {
+        body(fates.into_iter().map(|fate| fate.map(|id| Some(id.0))).collect())
+    };
+    if let Err(refusal) = within_budget(&state, &caller, bytes).await {
+        let value = stored_or(refusal, &state, &caller, idempotency.as_ref()).await?;
+        return written(async move { Ok::<_, ApiError>(Idempotent { value, replayed: true }) }, told).await;
+    }
     let account = caller.account();
     let work = async move { state.events.insert_batch(account, events, idempotency, now).await };
-    written(work, |fates| body(fates.into_iter().map(|fate| fate.map(|id| Some(id.0))).collect())).await
+    written(work, told).await
 }
 
 /// An event by the rules of a single one, and what there is to say about it all the same.

@@ -1,7 +1,7 @@
 //! `GET /api/v1/credits/transactions`: the ledger.
 
 use ::web::row;
-use actix_web::{Either, HttpResponse, web};
+use actix_web::{Either, HttpResponse, http::Method, web};
 use domain::{
     credits::{FeatureName, Transaction, TransactionFilter, TransactionKind},
     instants::{self, InvalidInstant},
@@ -111,6 +111,7 @@ fn filter(
     zone: &Zone,
 ) -> Result<TransactionFilter, ApiError> {
     let feature = feature.map(FeatureName::new).transpose();
+    let days = span.each_ref().map(|moment| instants::parse_day(&moment.as_ref()?.0).ok());
     let [from, to] = span;
     let filter = TransactionFilter {
         kind,
@@ -118,7 +119,13 @@ fn filter(
         from: from.map(|Moment(text)| moment("from", &text, zone, false)).transpose()?,
         to: to.map(|Moment(text)| moment("to", &text, zone, true)).transpose()?,
     };
-    if filter.from.zip(filter.to).is_some_and(|(from, to)| from > to) {
+    // The end of a day is the beginning of the next, which is none of the span.
+    let is_turned = match days {
+        [Some(first), Some(last)] => first > last,
+        [None, Some(_)] => filter.from.zip(filter.to).is_some_and(|(from, to)| from >= to),
+        _ => filter.from.zip(filter.to).is_some_and(|(from, to)| from > to),
+    };
+    if is_turned {
         return Err(ApiError::parameter("to", "must not be before `from`"));
     }
     Ok(filter)
@@ -157,6 +164,7 @@ pub async fn list(
     query: Listing<ListParams>,
     state: web::Data<State>,
     streams: web::Data<Streams>,
+    method: Method,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let Listing { params: ListParams { limit, cursor, kind, feature, from, to }, format, warnings } = query;
     let filter = filter(kind, feature, [from, to], caller.zone())?;
@@ -166,7 +174,7 @@ pub async fn list(
         CsvMetadata { name: "credit-transactions", day, freshness: None, warnings }
     };
     if format == Format::Csv && limit.requested().is_none() {
-        let streaming = streams.into_inner().begin(account)?;
+        let streaming = streams.into_inner().begin(account, &method)?;
         let rows = state.transactions.stream(account, filter, cursor).await?;
         return Ok(Either::Right(csv::stream(&about(&warnings), rows, RowBody::from, streaming)));
     }

@@ -19,6 +19,7 @@ use crate::{
     query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
+    warnings::Warning,
     write::{FirstAnswer, detached, written_once},
 };
 
@@ -70,7 +71,7 @@ pub struct ReplayBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 

@@ -18,6 +18,7 @@ use crate::{
     query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings},
     state::State,
+    warnings::Warning,
 };
 
 /// A delivery as it was received. Nothing of it is kept or logged.
@@ -68,7 +69,7 @@ pub struct VerifiedBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 

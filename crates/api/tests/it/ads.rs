@@ -53,7 +53,7 @@ fn sums() -> Sums {
     }
 }
 
-fn row(id: i64) -> AdRow {
+pub fn row(id: i64) -> AdRow {
     AdRow {
         id: AdRowId(id),
         external_id: Some("2385".into()),
@@ -240,7 +240,7 @@ fn what_names_nothing_is_refused(
     assert_eq!((&answer.json()["error"], &answer.json()["param"]), (&json!(code), &json!(param)));
 }
 
-fn creative() -> Creative {
+pub fn creative() -> Creative {
     Creative {
         id: CampaignCreativeId(12),
         key: "meta:video:99".into(),

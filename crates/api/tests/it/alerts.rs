@@ -157,7 +157,7 @@ fn rules_are_listed_shown_changed_and_deleted() {
         (refused.error(), &refused.json()["param"]),
         ((400, "invalid_parameter".into()), &json!("window_hours"))
     );
-    assert_eq!(send("DELETE", "7", None).json(), json!({"ok": true}));
+    assert_eq!(send("DELETE", "7", None).json(), json!({"ok": true, "api_version": "v1"}));
     for (method, body) in [("GET", None), ("PATCH", Some("{}")), ("DELETE", None)] {
         for id in ["8", "0", "x", "99999999999999999999"] {
             assert_eq!(send(method, id, body).error(), (404, "not_found".into()), "{method} {id}");

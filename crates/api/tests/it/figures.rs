@@ -1,17 +1,22 @@
-//! A figure is the same whoever is asked for it: the API, its files, alert rules, the anomaly detector, insights.
+//! A figure is the same whoever is asked for it: the API, its files, alert rules, the anomaly detector, insights. What pages
+//! show is held to the same definitions by tests of the dashboard.
 
 use std::sync::Arc;
 
 use api::State;
 use domain::{
+    AdEntityId,
+    ads::{AdRow, CampaignSums, MockAdStore, Overview, Paired, Sums},
     alerts::{Comparator, Facts, Rule, RuleState, Terms, UncheckedTerms, evaluate},
+    creatives::{Creative, MockCreativeStore},
     customer_metrics::Purchases,
     daily::DayTotals,
     insights::{self, Severity, draft},
     jobs::JobName,
     metric_days::{JudgedDay, MockMetricDayStore},
-    metrics::Metric,
+    metrics::{Metric, returns::OrderValue},
     money::Currency,
+    page::Page,
     profit::{MockProfitStore, Snapshot},
 };
 use proptest::prelude::*;
@@ -19,7 +24,10 @@ use rust_decimal::{Decimal, dec, prelude::ToPrimitive};
 use serde_json::{Value, json};
 use time::{Duration, macros::date};
 
-use crate::support::{BOTH, NOW, Service, dated, state};
+use crate::{
+    ads::{creative, row},
+    support::{BOTH, NOW, Service, dated, freshness, state},
+};
 
 /// Days with profits and losses, on some of which more was given back than came in.
 fn any_day() -> impl Strategy<Value = DayTotals> {
@@ -125,7 +133,7 @@ proptest! {
             prop_assert_eq!((cell("margin_pct").parse().ok(), cell("margin_defined")), (margin, if defined { "true" } else { "false" }));
             prop_assert_eq!(defined, day.gross_revenue > day.refunds);
             prop_assert!(defined || margin == Some(0.0));
-            let of_days = Facts::Days { days: vec![*day], any_day: true, spend_is_complete: true };
+            let of_days = Facts::Days { days: vec![*day], any_order: true, spend_is_complete: true };
             let of_orders = Facts::Orders {
                 gross_revenue: day.gross_revenue, orders: day.orders, refunds: day.refunds, any_order: true,
             };
@@ -148,14 +156,14 @@ proptest! {
             }
         }
         let of_month = service.get("/api/v1/profit?days=60", BOTH).json()["totals"].clone();
-        let of_days = Facts::Days { days: days.clone(), any_day: true, spend_is_complete: true };
+        let of_days = Facts::Days { days: days.clone(), any_order: true, spend_is_complete: true };
         let alert = |name: &str, facts: &Facts| observed(name, facts, currency).and_then(|value| value.to_f64());
         prop_assert_eq!(of_month["final_profit"].as_f64(), alert("profit", &of_days));
         let margin = of_month["margin_defined"].as_bool().unwrap().then(|| of_month["avg_margin_pct"].as_f64().unwrap());
         prop_assert_eq!(margin, alert("margin", &of_days));
 
         // An insight on profit tells the profit of the last thirty days.
-        let last = Facts::Days { days: days[30..].to_vec(), any_day: true, spend_is_complete: true };
+        let last = Facts::Days { days: days[30..].to_vec(), any_order: true, spend_is_complete: true };
         let stored = insights::Stored::default();
         let told = draft(&insights::Facts { last: days[59].day, days: days.clone(), stored });
         if let Some(profit) = told.iter().find(|draft| draft.fingerprint.starts_with("profit:")) {
@@ -199,7 +207,7 @@ proptest! {
                 prop_assert!(same(metric.measured(day), expected, 9), "{metric}: {day:?}");
             }
             let [(_, aov), _, (_, roas), ..] = defined;
-            let of_days = Facts::Days { days: vec![*day], any_day: true, spend_is_complete: true };
+            let of_days = Facts::Days { days: vec![*day], any_order: true, spend_is_complete: true };
             let of_orders = Facts::Orders {
                 gross_revenue: day.gross_revenue, orders: day.orders, refunds: day.refunds, any_order: true,
             };
@@ -207,7 +215,7 @@ proptest! {
             prop_assert!(same(alert("aov", &of_orders), aov, 2), "{day:?}");
             prop_assert!(same(alert("roas", &of_days), roas, 4), "{day:?}");
             let customer = Purchases { orders: day.orders, gross: day.gross_revenue, ..Purchases::default() };
-            prop_assert!(same(customer.average_order_value().to_f64(), aov.or(Some(0.0)), 6), "{day:?}");
+            prop_assert!(same(customer.revenue_per_order().to_f64(), aov.or(Some(0.0)), 6), "{day:?}");
         }
 
         // Ads that cost ten times as much return less, and so do new customers.
@@ -227,6 +235,102 @@ proptest! {
             let found = told.iter().find(|draft| draft.fingerprint == fingerprint);
             let shown = found.and_then(|draft| figure(&draft.told, name));
             prop_assert!(shown.is_some() && same(shown, expected, 2), "{fingerprint}: {found:?}, {expected:?}");
+        }
+    }
+}
+
+/// What ads brought and cost, all of it told.
+fn any_sums() -> impl Strategy<Value = Sums> {
+    let counts = (0i64..100_000, 0i64..2_000, 0i64..50);
+    (0i64..500_000, 0i64..2_000_000, counts).prop_map(|(spend, revenue, (impressions, clicks, purchases))| {
+        let spend = if clicks % 4 == 0 { dec!(0) } else { Decimal::new(spend, 2) };
+        Sums {
+            spend: Some(spend),
+            impressions: Some(impressions),
+            clicks: Some(clicks),
+            purchases: Some(purchases),
+            revenue: Some(if purchases == 0 { dec!(0) } else { Decimal::new(revenue, 2) }),
+            paired: Paired {
+                clicks_of_shown: clicks,
+                shown_of_clicked: impressions,
+                spend_of_shown: spend,
+                spend_of_clicked: spend,
+                spend_of_purchased: spend,
+                spend_of_returned: spend,
+                shown_of_spent: impressions,
+                clicks_of_spent: clicks,
+                purchases_of_spent: purchases,
+            },
+        }
+    })
+}
+
+fn with_ads(sums: Sums, day: &DayTotals) -> Service {
+    let mut ads = MockAdStore::new();
+    ads.expect_overview().returning(move |_, _| Ok(Overview { totals: sums, ..Overview::default() }));
+    ads.expect_page().returning(move |_, _, _| Ok(Page { items: vec![AdRow { sums, ..row(238) }], next_cursor: None }));
+    let mut creatives = MockCreativeStore::new();
+    creatives.expect_freshness().returning(|_| Ok(freshness(JobName::CreativeWinners)));
+    creatives
+        .expect_page()
+        .returning(move |_, _, _| Ok(Page { items: vec![Creative { sums, ..creative() }], next_cursor: None }));
+    let snapshot = Snapshot { date: day.day, components: day.components(), basis: day.basis, lacks_rates: false };
+    let mut profit = MockProfitStore::new();
+    profit.expect_range().returning(move |_, _| Ok(dated(JobName::ProfitSnapshots, vec![snapshot])));
+    Service::start(State { ads: Arc::new(ads), creatives: Arc::new(creatives), profit: Arc::new(profit), ..state() })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    /// The list of ads, its totals and its file, creatives, and the return by which campaigns are judged.
+    #[test]
+    fn every_caller_of_a_ratio_of_ads_has_what_its_definition_says(sums in any_sums(), day in any_day()) {
+        let Sums { spend: Some(spend), impressions: Some(impressions), clicks: Some(clicks), .. } = sums else { panic!() };
+        let (purchases, revenue) = (sums.purchases.unwrap(), sums.revenue.unwrap());
+        let service = with_ads(sums, &day);
+        let body = service.get("/api/v1/ads", BOTH).json();
+        let creatives = service.get("/api/v1/creatives", BOTH).json();
+        let file = service.get("/api/v1/ads?format=csv&limit=1", BOTH).text();
+        let mut lines = file.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let (columns, cells) = (lines.next().unwrap(), lines.next().unwrap());
+        let cell = |name: &str| cells[columns.iter().position(|column| *column == name).unwrap()].parse::<f64>().ok();
+        let roas = quotient(revenue, spend);
+        for (name, expected, decimals) in [
+            ("ctr", quotient(clicks, impressions), 4),
+            ("cpc", quotient(spend, clicks), 2),
+            ("cpm", quotient(spend * dec!(1000), impressions), 2),
+            ("cpa", quotient(spend, purchases), 2),
+            ("roas", roas, 4),
+        ] {
+            let [row, totals] = [&body["data"][0][name], &body["totals"][name]].map(Value::as_f64);
+            prop_assert!(row == totals && row == cell(name) && same(row, expected, decimals), "{name}: {sums:?} {body}");
+            if ["ctr", "roas"].contains(&name) {
+                prop_assert_eq!(creatives["data"][0][name].as_f64(), row);
+            }
+        }
+
+        let net = day.gross_revenue - day.refunds;
+        let totals = &body["totals"];
+        prop_assert!(same(totals["store_revenue"].as_f64(), net.to_f64(), 2), "{day:?} {totals}");
+        prop_assert!(same(totals["mer"].as_f64(), quotient(net, spend), 4), "{sums:?} {day:?} {totals}");
+        let tacos = quotient(spend, net).filter(|_| spend > dec!(0));
+        prop_assert!(same(totals["tacos"].as_f64(), tacos, 4), "{sums:?} {day:?} {totals}");
+
+        // Without revenue, a campaign is judged by what it may bring.
+        if revenue > dec!(0) {
+            let campaign = CampaignSums {
+                id: AdEntityId(238),
+                platform: "meta".into(),
+                name: "Prospecting".into(),
+                is_active: true,
+                last_spent: Some(day.day),
+                spend: sums.spend,
+                purchases: sums.purchases,
+                revenue: sums.revenue,
+            };
+            let claimed = campaign.claimed_return(OrderValue { mean: 20.0, spread: 0.5 }).map(|found| found.expected);
+            prop_assert!(same(claimed, roas, 6), "{claimed:?} {roas:?}");
         }
     }
 }

@@ -78,6 +78,9 @@ fn an_account_has_four_streams_at_a_time() {
     let refused = service.get("/api/v1/customers?format=csv", BOTH);
     assert_eq!((refused.error(), refused.header("retry-after")), ((503, "overloaded".into()), Some("2")));
     assert_eq!(refused.header("x-ratelimit-remaining"), Some("55"));
+    // These streams never end: what asks for the headers alone reads none.
+    let head = service.send("HEAD", "/api/v1/customers?format=csv", &[("Authorization", &bearer(BOTH))], None);
+    assert_eq!((head.status, is_csv(&head), head.body.len()), (200, true, 0));
 }
 
 #[test]

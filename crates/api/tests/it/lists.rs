@@ -137,8 +137,9 @@ fn all_nine_segments_with_their_parts_of_the_whole() {
                     active: 1,
                     orders_count: 9,
                     revenue_total: dec!(900.005),
-                    avg_ltv_estimate: Some(dec!(123.456789)),
-                    avg_churn_score: Some(dec!(0.05555)),
+                    ltv_estimate: dec!(123.456789),
+                    scored: 1,
+                    churn_score: dec!(0.05555),
                 },
                 Segment::Lost => SegmentFigures {
                     segment: Segment::Lost,
@@ -146,8 +147,9 @@ fn all_nine_segments_with_their_parts_of_the_whole() {
                     active: 0,
                     orders_count: 2,
                     revenue_total: dec!(99.995),
-                    avg_ltv_estimate: Some(dec!(0)),
-                    avg_churn_score: Some(dec!(0.9)),
+                    ltv_estimate: dec!(0),
+                    scored: 2,
+                    churn_score: dec!(1.8),
                 },
                 other => SegmentFigures::empty(*other),
             };
@@ -543,9 +545,15 @@ fn the_full_days_of_a_metric_with_what_was_expected_of_them() {
                 {"day": "2026-05-01", "observed": 22.3, "expected": 48.0, "low": 39.5, "high": 57.1235, "anomaly_id": 77},
                 {"day": "2026-04-30", "observed": null, "expected": null, "low": null, "high": null, "anomaly_id": null}
             ],
-            "window_days": 2, "freshness": shown_freshness("anomaly_detection"), "api_version": "v1"
+            "window_days": 2, "freshness": shown_freshness("anomaly_detection"),
+            "pagination": {"limit": 2, "next_cursor": null, "has_more": false}, "api_version": "v1"
         })
     );
+    let first = service.get("/api/v1/metrics?metric=aov&days=2&limit=1", BOTH).json();
+    assert_eq!(first["pagination"], json!({"limit": 1, "next_cursor": 20_260_501, "has_more": true}));
+    let second = service.get("/api/v1/metrics?metric=aov&days=2&limit=1&cursor=20260501", BOTH).json();
+    assert_eq!((&first["data"][0]["day"], &second["data"][0]["day"]), (&json!("2026-05-01"), &json!("2026-04-30")));
+    assert_eq!((first["data"].as_array().unwrap().len(), &second["pagination"]["has_more"]), (1, &json!(false)));
     let file = service.get("/api/v1/metrics?metric=aov&days=2&format=csv", BOTH);
     assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"metrics-2026-05-01.csv\""));
     assert_eq!(
@@ -935,6 +943,7 @@ fn reorder_suggestions() {
                 history_days: Some(365),
                 unit_contribution: Some(-0.5),
                 sold_last_year: Some(99.123_45),
+                season_of: None,
                 season_ends: false,
             }),
             computed_at: NOW,
@@ -958,7 +967,7 @@ fn reorder_suggestions() {
                     "on_hand": 20, "on_order": 5, "lead_time_days": 14, "review_days": 7, "daily_demand": 3.42,
                     "expected_demand": 71.8123, "safety_stock": 24.2, "reorder_point": 70, "order_up_to": 96,
                     "service_level": 0.95, "pack_size": 12, "min_order_qty": 1, "history_days": 365, "unit_contribution": -0.5,
-                    "sold_last_year": 99.1235, "season_ends": false
+                    "sold_last_year": 99.1235, "season_of": "item", "season_ends": false
                 }
             }],
             "generated_at": null, "freshness": {"as_of": null, "job": "smart_reorder", "sources": []},
@@ -979,6 +988,17 @@ fn a_read_whose_database_fails_is_503_or_500() {
         assert_eq!(answer.error(), (expected.0, expected.1.to_owned()));
         assert_eq!(answer.header("cache-control"), Some("no-store"));
     }
+}
+
+/// The account is in São Paulo, three hours behind UTC.
+#[rstest]
+#[case("from=2026-05-02&to=2026-05-01")]
+#[case("from=2026-05-03&to=2026-05-01")]
+#[case("from=2026-05-02T03:00:00Z&to=2026-05-01")]
+#[case("from=2026-05-02&to=2026-05-02T02:59:59Z")]
+fn a_span_that_ends_before_it_begins_is_refused(#[case] query: &str) {
+    let answer = Service::start(state()).get(&format!("/api/v1/credits/transactions?{query}"), BOTH);
+    assert_eq!((answer.error(), &answer.json()["param"]), ((400, "invalid_parameter".into()), &json!("to")));
 }
 
 #[rstest]

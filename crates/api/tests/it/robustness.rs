@@ -183,7 +183,7 @@ impl EventStore for Waiting {
         _: AccountId,
         _: &IdempotencyKey,
         _: OffsetDateTime,
-    ) -> Result<Option<TrackingEventId>, IdempotencyError> {
+    ) -> Result<Option<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         unreachable!("the event has no key")
     }
 

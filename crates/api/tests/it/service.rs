@@ -34,6 +34,26 @@ fn the_status_is_shown_to_everyone() {
 }
 
 #[test]
+fn unknown_parameters_of_public_endpoints_are_noted_or_refused_and_health_is_never_refused() {
+    let service = Service::start(state());
+    let get = |path: &str, prefer: &str| service.send("GET", &format!("{path}?_=1"), &[("Prefer", prefer)], None);
+    let noted = json!([{"code": "unknown_parameter", "param": "_"}]);
+    for path in ["/api/v1/status", "/api/v1/openapi.json"] {
+        let refused = get(path, "handling=strict");
+        assert_eq!((refused.error(), &refused.json()["param"]), ((400, "invalid_parameter".into()), &json!("_")));
+    }
+    for (path, prefer) in [("status", "x"), ("health", "x"), ("health", "handling=strict")] {
+        let answer = get(&format!("/api/v1/{path}"), prefer);
+        assert_eq!((answer.status, &answer.json()["warnings"]), (200, &noted), "{path} {prefer}");
+    }
+    // A document of another standard says nothing of ours.
+    let document = get("/api/v1/openapi.json", "x");
+    assert_eq!((document.status, document.json().get("warnings")), (200, None));
+    assert_eq!(document.header("x-warnings"), Some(noted.to_string().as_str()));
+    assert_eq!(service.send("GET", "/api/v1/health?a=%zz&a=", &[], None).status, 200);
+}
+
+#[test]
 fn an_outage_is_reported_in_full_with_503() {
     let mut health = MockHealth::new();
     health.expect_ping().returning(|| Err(StoreError::Unavailable("connection to 10.1.2.3 refused".into())));

@@ -212,7 +212,7 @@ fn a_replay_that_comes_late_gives_the_first_answer() {
     events
         .expect_stored_under()
         .withf(|account, key, now| *account == ACCOUNT && key.path == "/api/v1/track" && *now == NOW)
-        .returning(|_, key, _| Ok((key.key == "k").then_some(domain::TrackingEventId(5))));
+        .returning(|_, key, _| Ok((key.key == "k").then(|| vec![Ok(domain::TrackingEventId(5))])));
     let service = Service::start(State { events: Arc::new(events), ..state() });
     let late = body("timestamp", "\"2026-04-29T12:00:30Z\"");
     let answer = service.post_with("/api/v1/track", &late, &[("Idempotency-Key", "k")]);

@@ -75,7 +75,9 @@ fn every_event_has_an_answer_and_one_that_is_refused_stops_no_other() {
 fn a_key_has_a_budget_of_bytes_that_single_events_never_use_up() {
     let mut events = MockEventStore::new();
     events.expect_insert().returning(|_, _, _| Ok(Idempotent { value: domain::TrackingEventId(1), replayed: false }));
-    events.expect_stored_under().returning(|_, _, _| Ok(Some(domain::TrackingEventId(1))));
+    events
+        .expect_stored_under()
+        .returning(|_, key, _| Ok((key.key == "k").then(|| vec![Ok(domain::TrackingEventId(1))])));
     events.expect_insert_batch().returning(|_, batch, _, _| {
         Ok(Idempotent {
             value: batch.into_iter().map(|event| event.map(|_| domain::TrackingEventId(1))).collect(),
@@ -102,8 +104,11 @@ fn a_key_has_a_budget_of_bytes_that_single_events_never_use_up() {
     }
     assert_eq!(service.post(&format!("{PATH}?dry_run=1"), &batch).status, 200, "what is not stored costs nothing");
     assert_eq!(service.get("/api/v1/me", BOTH).header("x-ratelimit-remaining"), Some("13"));
-    let replay = service.post_with("/api/v1/track", &event.to_string(), &[("Idempotency-Key", "k")]);
-    assert_eq!((replay.status, replay.header("idempotent-replayed")), (200, Some("true")), "it is stored already");
+    for (path, body) in [(PATH, batch.as_str()), ("/api/v1/track", &event.to_string())] {
+        let replay = service.post_with(path, body, &[("Idempotency-Key", "k")]);
+        assert_eq!((replay.status, replay.header("idempotent-replayed")), (200, Some("true")), "it is stored already");
+        assert_eq!(service.post_with(path, body, &[("Idempotency-Key", "another")]).status, 429);
+    }
 
     let mut events = MockEventStore::new();
     events.expect_insert().returning(|_, _, _| Ok(Idempotent { value: domain::TrackingEventId(1), replayed: false }));

@@ -35,17 +35,16 @@ const SCORED_DAYS: i64 = 90;
 const KEPT_DAYS: i64 = 365;
 /// Days before those on which a lasting change may have begun that goes on into them.
 const LEAD_IN_DAYS: i64 = 40;
+/// Days that a day is judged by.
+const HISTORY: i64 = HISTORY_DAYS as i64;
 /// Days that are news: receivers are not told of what a first run finds in the past.
 const NEWS_DAYS: i64 = 3;
 
 pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let (account, last) = (work.account, work.claim.last_full_day());
     let scored = DayRange { first: back(last, SCORED_DAYS - 1), last };
-    let history = i64::try_from(HISTORY_DAYS).unwrap_or(SCORED_DAYS);
-    let known = DayRange { first: back(last, KEPT_DAYS - 1 + history), last };
+    let known = DayRange { first: back(last, KEPT_DAYS - 1 + HISTORY), last };
     let known = without_gaps(&work.deps.daily.series(account.id, known).await?, known.first, last);
-    let read = DayRange { first: back(scored.first, LEAD_IN_DAYS + history), last };
-    let days: Vec<DayTotals> = known.iter().filter(|day| day.day >= read.first).copied().collect();
     let holidays = match &account.holiday_country {
         Some(country) => holidays::of(country.as_str(), known.first().map_or(last, |day| day.day)..=last),
         None => BTreeSet::new(),
@@ -55,7 +54,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let zone = account.timezone.clone();
     let begins = known.first().map(|day| day.day);
     let (shop, events, expected) = off_thread(move || {
-        let (shop, events) = Shop::judged(days, holidays, scored, zone);
+        let (shop, events) = Shop::judged(known.clone(), holidays, scored, zone);
         let expected = expected::days(&known, &shop, &kept);
         (Arc::new(shop), events, expected)
     })
@@ -66,6 +65,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let parts = if peaks.is_empty() && stock_outs.is_empty() {
         Vec::new()
     } else {
+        let read = DayRange { first: looked_at_from(scored), last };
         work.deps.daily.parts(account.id, read, peaks.into_iter().collect()).await?
     };
     let detected = off_thread(move || {
@@ -80,6 +80,11 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
 
 fn back(day: Date, days: i64) -> Date {
     day.checked_sub(Duration::days(days)).unwrap_or(Date::MIN)
+}
+
+/// The first of the days that the scored ones are judged and explained by.
+fn looked_at_from(scored: DayRange) -> Date {
+    back(scored.first, LEAD_IN_DAYS + HISTORY)
 }
 
 /// What is known of a shop's days.
@@ -97,15 +102,21 @@ pub struct Shop {
 pub type Event = (Metric, Anomaly);
 
 impl Shop {
-    /// The shop with what it was closed on, and the events of every metric within the scored days.
-    pub fn judged(days: Vec<DayTotals>, holidays: BTreeSet<Date>, scored: DayRange, zone: Zone) -> (Self, Vec<Event>) {
-        let mut shop = Self { days, holidays, closed: BTreeSet::new(), scored, zone };
-        let orders = shop.scan(Metric::Orders);
-        shop.closed = shop.closed_days(&orders);
+    /// The shop with what it was closed on, and the events of every metric within the scored days. Days before those that it
+    /// takes to judge these tell when the shop was closed, and nothing else.
+    pub fn judged(
+        mut days: Vec<DayTotals>,
+        holidays: BTreeSet<Date>,
+        scored: DayRange,
+        zone: Zone,
+    ) -> (Self, Vec<Event>) {
+        let closed = closed_days(&days, &holidays);
+        let first = looked_at_from(scored);
+        days.retain(|day| day.day >= first);
+        let shop = Self { days, holidays, closed, scored, zone };
         let mut found: Vec<Event> = Vec::new();
         for metric in Metric::ALL.iter().copied() {
-            let events = if metric == Metric::Orders { orders.clone() } else { shop.scan(metric) };
-            found.extend(events.into_iter().filter(|e| e.peak >= shop.scored.first).map(|e| (metric, e)));
+            found.extend(shop.scan(metric).into_iter().filter(|e| e.peak >= scored.first).map(|e| (metric, e)));
         }
         let unseen: Vec<Event> = shop.takings_behind(&found);
         found.extend(unseen);
@@ -133,23 +144,6 @@ impl Shop {
         let Some(first) = self.days.first().map(|day| day.day) else { return Vec::new() };
         let from = back(self.scored.first, LEAD_IN_DAYS);
         scan(DailySeries { first, values: &self.values(metric) }, &self.left_out(metric), from)
-    }
-
-    /// The closed ones of the days on which orders were missing.
-    fn closed_days(&self, orders: &[Anomaly]) -> BTreeSet<Date> {
-        let missing =
-            |day: Date| orders.iter().any(|event| !event.is_up() && (event.first..=event.last).contains(&day));
-        // Days on which none were counted, as all before a shop began to, tell nothing of a usual one.
-        let mut visitors: Vec<i64> = self.days.iter().map(|day| day.visitors).filter(|visits| *visits > 0).collect();
-        visitors.sort_unstable();
-        let usual = visitors.get(visitors.len() / 2).copied().unwrap_or_default();
-        // A shop that stays closed is closed, also when no orders are what is expected by now.
-        let mut was_closed = false;
-        let closed = self.days.iter().filter(|day| {
-            was_closed = (was_closed || missing(day.day)) && is_closed_day(day, usual);
-            was_closed
-        });
-        closed.map(|day| day.day).collect()
     }
 
     /// Gross revenue on days of which profit or net revenue is an event, where it left its own interval and is none: what
@@ -213,6 +207,25 @@ impl Shop {
         });
         told.flatten().collect()
     }
+}
+
+/// The closed ones of the days on which orders were missing.
+fn closed_days(days: &[DayTotals], holidays: &BTreeSet<Date>) -> BTreeSet<Date> {
+    let Some(first) = days.first().map(|day| day.day) else { return BTreeSet::new() };
+    let orders: Vec<Option<f64>> = days.iter().map(|day| Metric::Orders.measured(day)).collect();
+    let events = scan(DailySeries { first, values: &orders }, holidays, first);
+    let missing = |day: Date| events.iter().any(|event| !event.is_up() && (event.first..=event.last).contains(&day));
+    // Days on which none were counted, as all before a shop began to, tell nothing of a usual one.
+    let mut visitors: Vec<i64> = days.iter().map(|day| day.visitors).filter(|visits| *visits > 0).collect();
+    visitors.sort_unstable();
+    let usual = visitors.get(visitors.len() / 2).copied().unwrap_or_default();
+    // A shop that stays closed is closed, also when no orders are what is expected by now.
+    let mut was_closed = false;
+    let closed = days.iter().filter(|day| {
+        was_closed = (was_closed || missing(day.day)) && is_closed_day(day, usual);
+        was_closed
+    });
+    closed.map(|day| day.day).collect()
 }
 
 /// Two events of the same days as one, which the worse of them describes.

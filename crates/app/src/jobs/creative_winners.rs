@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analytics::creatives::{self, Cell, Contrast, Group, Told};
+use analytics::creatives::{self, Cell, Contrast, Group, Shown, Told};
 use domain::{
     AdEntityId, CreativeId, StoreError,
     creatives::{
@@ -40,10 +40,9 @@ fn judge(record: &Record, last: Date, currency: Currency) -> Verdicts {
     for day in &record.days {
         campaigns.entry(day.campaign_id).or_default().push(day);
     }
-    let scored_until = last.saturating_sub(Duration::days(UNSCORED_DAYS));
     let order_spread = record.order_value.spread.max(LEAST_ORDER_SPREAD);
     let campaigns: Vec<Campaign> =
-        campaigns.into_iter().map(|(id, days)| Campaign::of(id, days, record, scored_until, order_spread)).collect();
+        campaigns.into_iter().map(|(id, days)| Campaign::of(id, days, record, last, order_spread)).collect();
     let contrasts: Vec<Contrast> =
         campaigns.iter().flat_map(|campaign| creatives::contrasts(&campaign.group(creatives::TAU))).collect();
     let tau = creatives::own_tau(&contrasts);
@@ -62,17 +61,19 @@ struct Campaign<'a> {
     cells: Vec<Cell>,
     won: Vec<bool>,
     told: Told,
+    last: Date,
     scored_until: Date,
     order_spread: f64,
 }
 
 impl<'a> Campaign<'a> {
-    fn of(id: AdEntityId, days: Vec<&'a CreativeDay>, record: &Record, scored_until: Date, order_spread: f64) -> Self {
+    fn of(id: AdEntityId, days: Vec<&'a CreativeDay>, record: &Record, last: Date, order_spread: f64) -> Self {
         let mut creatives: BTreeMap<CreativeId, Vec<&CreativeDay>> = BTreeMap::new();
         for day in days {
             creatives.entry(day.creative_id).or_default().push(day);
         }
         let creatives: Vec<_> = creatives.into_iter().collect();
+        let scored_until = last.saturating_sub(Duration::days(UNSCORED_DAYS));
         let scored = || {
             let each =
                 creatives.iter().enumerate().flat_map(|(place, (_, days))| days.iter().map(move |day| (place, *day)));
@@ -88,7 +89,7 @@ impl<'a> Campaign<'a> {
         };
         let cells = scored().map(|(place, day)| cell(place, day)).collect();
         let won = creatives.iter().map(|(creative, _)| record.won.contains(&(id, *creative))).collect();
-        Self { id, creatives, cells, won, told, scored_until, order_spread }
+        Self { id, creatives, cells, won, told, last, scored_until, order_spread }
     }
 
     fn group(&self, tau: f64) -> Group<'_> {
@@ -109,7 +110,7 @@ impl<'a> Campaign<'a> {
             first_seen: days.iter().map(|day| day.day).min()?,
             last_seen: days.iter().map(|day| day.day).max()?,
             verdict: stored(verdict),
-            fatigue: fatigue(days),
+            fatigue: fatigue(days, self.last),
             spend: scored().filter_map(|day| day.spend).sum(),
             revenue: self.told.revenue.then(|| scored().filter_map(|day| day.revenue).sum()),
         })
@@ -175,15 +176,16 @@ const fn metric(metric: creatives::Metric) -> Metric {
 }
 
 /// Of all days with impressions and clicks, the unscored ones included: clicks are not attributed later.
-fn fatigue(days: &[&CreativeDay]) -> Option<Fatigue> {
+fn fatigue(days: &[&CreativeDay], last: Date) -> Option<Fatigue> {
     let mut by_day: BTreeMap<Date, (f64, f64)> = BTreeMap::new();
     for day in days {
         let (clicks, shown) = (day.clicks?.to_f64()?, day.impressions?.to_f64()?);
         let sums = by_day.entry(day.day).or_default();
         *sums = (sums.0 + clicks, sums.1 + shown);
     }
-    let days: Vec<_> = by_day.into_values().collect();
-    let creatives::Fatigue { ctr_ratio, is_fatigued } = creatives::fatigue(&days)?;
+    let number = |day: Date| i64::from(day.to_julian_day());
+    let shown = by_day.into_iter().map(|(day, (clicks, impressions))| Shown { day: number(day), clicks, impressions });
+    let creatives::Fatigue { ctr_ratio, is_fatigued } = creatives::fatigue(&shown.collect::<Vec<_>>(), number(last))?;
     Some(Fatigue { ctr_ratio: estimate(ctr_ratio, 6), is_fatigued })
 }
 
@@ -233,6 +235,21 @@ mod tests {
         assert_eq!((best.first_seen, best.last_seen), (LAST - Duration::days(32), LAST));
         assert_eq!((best.verdict.lift.unwrap().observed, tau), (dec!(0.5), dec!(0.25)));
         assert_eq!(best.fatigue.unwrap(), Fatigue { ctr_ratio: dec!(1), is_fatigued: false });
+    }
+
+    #[test]
+    fn nobody_tires_of_what_is_not_shown_any_more() {
+        let mut paused = record(40, &[6, 4]);
+        paused.days.retain(|day| day.creative_id != CreativeId(11) || day.day <= LAST - Duration::days(7));
+        let Verdicts { judged, .. } = judge(&paused, LAST, Currency::USD);
+        assert_eq!((judged[0].fatigue, judged[1].fatigue.is_some()), (None, true));
+    }
+
+    #[test]
+    fn who_has_won_stays_a_winner_without_others() {
+        let mut alone = Record { won: vec![(AdEntityId(1), CreativeId(11))], ..record(33, &[6, 4]) };
+        alone.days.retain(|day| day.creative_id == CreativeId(11));
+        assert_eq!(statuses(&alone), [(11, Status::Winner)]);
     }
 
     #[test]

@@ -47,7 +47,10 @@ fn days(as_of: Date, first: Option<Date>) -> Days {
 fn clock(known: &[DayTotals], customers: &[KnownCustomer], zone: &Zone, last: Date) -> Clock {
     let first = customers.iter().filter_map(|customer| customer.purchases.span).map(|(first, _)| first).min();
     let Some(opening) = first.map(|first| zone.day_of(first)) else { return Clock::default() };
-    let buyers: Vec<f64> = without_gaps(known, opening, last).iter().map(|day| number(day.customers)).collect();
+    let first = opening.max(Clock::first_day(last));
+    let quiet = known.first().is_none_or(|day| day.day > first).then(|| DayTotals::quiet(first));
+    let known: Vec<DayTotals> = quiet.into_iter().chain(known.iter().copied()).collect();
+    let buyers: Vec<f64> = without_gaps(&known, first, last).iter().map(|day| number(day.customers)).collect();
     Clock::of(&buyers, last)
 }
 
@@ -96,7 +99,7 @@ fn metrics(customer: &KnownCustomer, score: &CustomerScore) -> Metrics {
         orders_count: purchases.orders,
         revenue_total: round(purchases.revenue(), MONEY_DECIMALS),
         ltv_estimate: estimate(score.ltv_estimate, MONEY_DECIMALS),
-        aov: purchases.average_order_value(),
+        aov: purchases.revenue_per_order(),
         segment: segment(score.segment),
         churn_score: score.churn_score.map(|churn| estimate(churn.min(1.0), SCORE_DECIMALS)),
         span: purchases.span,
@@ -185,16 +188,18 @@ mod tests {
             ..DayTotals::quiet(last - Duration::days(ago))
         };
         let known: Vec<DayTotals> = (0..392).rev().map(day).collect();
-        let of = |customers: &[KnownCustomer]| clock(&known, customers, &"UTC".parse().unwrap(), last);
-        let since = |ago: i64| {
+        let of =
+            |known: &[DayTotals], customers: &[KnownCustomer]| clock(known, customers, &"UTC".parse().unwrap(), last);
+        let since = |known: &[DayTotals], ago: i64| {
             let first = last.midnight().assume_utc() - Duration::days(ago);
             let mut buyer = customer(1, 1, dec!(20));
             buyer.purchases.span = Some((first, first));
-            of(&[customer(2, 0, dec!(0)), buyer])
+            of(known, &[customer(2, 0, dec!(0)), buyer])
         };
-        assert_eq!(since(89), Clock::default(), "90 days tell nothing of the year");
-        assert_ne!(since(800), Clock::default(), "a shop that was open had no buyers then");
-        assert_eq!(of(&[]), Clock::default());
+        assert_eq!(since(&known, 89), Clock::default(), "90 days tell nothing of the year");
+        assert_ne!(since(&known, 800), Clock::default(), "a shop that was open had no buyers then");
+        assert_eq!(since(&known[302..], 800), since(&known, 800), "nor expenses");
+        assert_eq!(of(&known, &[]), Clock::default());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use domain::{
     InsightId, StoreError,
     daily::{DayTotals, without_gaps},
     jobs::WriteOutcome,
-    metrics::contribution::OrderCosts,
+    metrics::{Sums, contribution::OrderCosts},
     money::Currency,
     profit::{Basis, DayRange},
     risks::{Finding, Scale, Situation, integration_stale, low_credits, unanswered_conversations, webhook_failing},
@@ -80,20 +80,17 @@ struct Shop {
 impl Shop {
     fn of(days: Vec<DayTotals>, currency: Currency) -> Self {
         let month = days.get(days.len().saturating_sub(SCALE_DAYS)..).unwrap_or_default();
-        let sum = |figure: fn(&DayTotals) -> Decimal| amount(days.iter().map(figure).sum());
+        let [all, month] = [days.as_slice(), month].map(|days| Sums::of_days(days).components);
         let mut basis = Basis::default();
         days.iter().for_each(|day| basis += day.basis);
         let is_known = basis.costs_are_known();
-        let of_month = |figure: fn(&DayTotals) -> Decimal| amount(month.iter().map(figure).sum());
-        let net = sum(|day| day.components().net_revenue());
-        let profit = sum(|day| day.components().operational_profit());
         Self {
             scale: Scale {
                 currency,
-                profit: is_known.then(|| of_month(|day| day.components().operational_profit())),
-                net_revenue: of_month(|day| day.components().net_revenue()),
+                profit: is_known.then(|| amount(month.operational_profit())),
+                net_revenue: amount(month.net_revenue()),
             },
-            contribution: part(profit, net).filter(|_| is_known),
+            contribution: all.operational_margin().map(amount).filter(|_| is_known),
             costs: OrderCosts::of(&days),
             days,
         }

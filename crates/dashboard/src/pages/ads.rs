@@ -6,7 +6,7 @@ use domain::{
     freshness::Freshness,
     page::{Page, PageRequest},
     periods::complete_days,
-    profit::DayRange,
+    profit::{DayRange, net_revenue},
 };
 use rust_decimal::Decimal;
 use url::Url;
@@ -86,7 +86,6 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let own = state.profit.range(account, range).await?;
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let found = state.ads.page(account, query.asked(range), page).await?;
-    let own_revenue = own.found.iter().map(|day| day.components.net_revenue()).reduce(|sum, net| sum + net);
     let source = Source { writer: &writer, query, range, freshness: &own.freshness, api: &state.settings.api_url };
     let title = writer.say("ads");
     let model = Model {
@@ -97,7 +96,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         days: source.days(),
         lacks: source.lacks(&overview),
         totals_head: vec![Head::Text(writer.say("column-figure")), Head::Number(writer.say("column-value"))],
-        totals: source.totals(&overview, own_revenue),
+        totals: source.totals(&overview, net_revenue(&own.found)),
         head: source.head(),
         found: source.rows(&found),
     };

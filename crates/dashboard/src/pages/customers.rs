@@ -115,7 +115,7 @@ fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) ->
             share(totals.share_of_revenue(segment)),
             money(writer, segment.revenue_total),
             count(writer, segment.active),
-            likelihood(writer, segment.avg_churn_score),
+            likelihood(writer, segment.avg_churn_score()),
         ],
     };
     Panel {

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
+    AccountId,
     jobs::{JobName, Run, lateness},
     queues::{Depth, Versions},
 };
@@ -48,7 +49,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         title,
         tabs: settings::tabs(&viewer, &writer, Tab::System),
         job_head: vec![text("job"), text("state"), text("job-day"), text("run-ended"), text("job-late")],
-        jobs: jobs(&writer, &runs),
+        jobs: jobs(&writer, account, &runs),
         queue_head: vec![text("queue"), Head::Number(writer.say("queue-waiting")), text("queue-since")],
         queues: queues(&writer, &depths),
         version_head: vec![text("version-of"), text("version")],
@@ -57,7 +58,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     Ok(html(view::page(&model)))
 }
 
-fn jobs(writer: &Writer, runs: &[Run]) -> Panel<Row> {
+fn jobs(writer: &Writer, account: AccountId, runs: &[Run]) -> Panel<Row> {
     let row = |job: &JobName| {
         let newest = runs.iter().find(|run| run.job == *job);
         let nothing = || Cell::Text("–".to_owned());
@@ -83,7 +84,7 @@ fn jobs(writer: &Writer, runs: &[Run]) -> Panel<Row> {
         nothing: String::new(),
         all: None,
         next: None,
-        foot: panel::command(writer, vec![writer.say("how-late")], "api jobs status".to_owned()),
+        foot: panel::command(writer, vec![writer.say("how-late")], format!("api jobs list --account {account}")),
     }
 }
 

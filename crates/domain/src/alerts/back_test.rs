@@ -25,7 +25,8 @@ pub fn needed(terms: &Terms, range: DayRange) -> DayRange {
 
 /// When a rule of these terms would have fired, had it been armed before `range` and evaluated at the end of each of its days.
 /// `days` are those of [`needed`], oldest first, without the quiet ones. The values are those of the evaluator
-/// ([`super::evaluate`]). `None` where sums of days cannot tell: for events, stock-outs, and windows of part of a day.
+/// ([`super::evaluate`]), except that ads are not known to have stopped after the last day with spend. `None` where sums of
+/// days cannot tell: for events, stock-outs, and windows of part of a day.
 pub fn back_test(
     terms: &Terms,
     days: &[DayTotals],
@@ -49,7 +50,7 @@ pub fn back_test(
         let window = needed(terms, DayRange { first: day, last: day });
         let facts = Facts::Days {
             days: days.iter().filter(|one| (window.first..=window.last).contains(&one.day)).copied().collect(),
-            any_day: days.first().is_some_and(|first| first.day <= day),
+            any_order: days.iter().any(|one| one.orders > 0 && one.day <= day),
             spend_is_complete: spent_until.is_some_and(|until| until >= day),
         };
         let observed = observe(terms.metric(), &facts).and_then(|value| terms.metric().shown(value, currency));

@@ -44,9 +44,9 @@ pub enum Facts {
     },
     Days {
         days: Vec<DayTotals>,
-        /// Whether anything happened up to the last day of the window.
-        any_day: bool,
-        /// Whether ad spend has come in for the last day of the window or a later one.
+        /// Whether the account had an order up to the last day of the window.
+        any_order: bool,
+        /// Whether ad spend has come in for the last day of the window or a later one, or it is known that there was none.
         spend_is_complete: bool,
     },
     Inventory {
@@ -94,7 +94,8 @@ impl Terms {
 }
 
 /// The value of what is watched. Nothing sold says nothing before the first order, nor do events or stock before there are
-/// any: nothing is connected yet. Ad spend that has not come in yet is not spend of nothing.
+/// any: nothing is connected yet. What is paid until then is a loss all the same. Ad spend that has not come in yet is not spend
+/// of nothing.
 pub(super) fn observe(watched: &Watched, facts: &Facts) -> Option<Decimal> {
     match (watched, facts) {
         (Watched::Figure(metric), Facts::Orders { gross_revenue, orders, refunds, any_order: true }) => {
@@ -102,9 +103,12 @@ pub(super) fn observe(watched: &Watched, facts: &Facts) -> Option<Decimal> {
             let components = Components { gross_revenue, refunds, purchase_count, ..Components::default() };
             metric.of(&Sums { components, ..Sums::default() })
         }
-        (Watched::Figure(metric), Facts::Days { days, any_day, spend_is_complete }) => {
-            let is_of_spend = matches!(metric, Metric::AdSpend | Metric::Roas | Metric::Cac);
-            let is_known = if is_of_spend { *spend_is_complete } else { *any_day };
+        (Watched::Figure(metric), Facts::Days { days, any_order, spend_is_complete }) => {
+            let is_known = match metric {
+                Metric::AdSpend | Metric::Roas | Metric::Cac => *spend_is_complete,
+                Metric::Profit => *any_order || days.iter().any(|day| day.components() != Components::default()),
+                _ => *any_order,
+            };
             if is_known { metric.of(&Sums::of_days(days)) } else { None }
         }
         (Watched::Event(_), Facts::Events { count, any_event: true }) => Some((*count).into()),
@@ -172,7 +176,7 @@ mod tests {
         for (metric, known) in [("revenue", Some(dec!(0))), ("orders", Some(dec!(0))), ("aov", None)] {
             assert_eq!((observed(metric, &orders(true)), observed(metric, &orders(false))), (known, None), "{metric}");
         }
-        let days = |any_day, spend_is_complete| Facts::Days { days: vec![], any_day, spend_is_complete };
+        let days = |any_order, spend_is_complete| Facts::Days { days: vec![], any_order, spend_is_complete };
         for (metric, known) in [("profit", Some(dec!(0))), ("margin", None)] {
             assert_eq!((observed(metric, &days(true, false)), observed(metric, &days(false, true))), (known, None));
         }
@@ -184,9 +188,17 @@ mod tests {
     }
 
     #[test]
+    fn before_the_first_order_visits_are_no_profit_and_what_is_paid_is_a_loss() {
+        let day = DayTotals { visitors: 9, ..DayTotals::quiet(date!(2026 - 03 - 01)) };
+        let facts = |day| Facts::Days { days: vec![day], any_order: false, spend_is_complete: false };
+        assert_eq!(observed("profit", &facts(day)), None);
+        assert_eq!(observed("profit", &facts(DayTotals { extra_expenses: dec!(50), ..day })), Some(dec!(-50)));
+    }
+
+    #[test]
     fn a_loss_over_negative_net_revenue_has_no_margin() {
         let day = DayTotals { refunds: dec!(100), ad_spend: dec!(50), ..DayTotals::quiet(date!(2026 - 03 - 01)) };
-        let facts = Facts::Days { days: vec![day], any_day: true, spend_is_complete: true };
+        let facts = Facts::Days { days: vec![day], any_order: true, spend_is_complete: true };
         assert_eq!((observed("profit", &facts), observed("margin", &facts)), (Some(dec!(-150)), None));
     }
 

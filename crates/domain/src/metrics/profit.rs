@@ -31,9 +31,19 @@ impl Components {
         self.net_revenue() - self.cogs_estimate - self.fees_estimate - self.shipping_estimate
     }
 
+    /// Operational profit less ad spend.
+    pub fn profit_after_ads(&self) -> Decimal {
+        self.operational_profit() - self.ad_spend
+    }
+
     /// Operational profit less ad spend and extra expenses.
     pub fn final_profit(&self) -> Decimal {
-        self.operational_profit() - self.ad_spend - self.extra_expenses
+        self.profit_after_ads() - self.extra_expenses
+    }
+
+    /// Operational profit as a share of net revenue; `None` when net revenue is not above zero.
+    pub fn operational_margin(&self) -> Option<Decimal> {
+        ratios::quotient(self.operational_profit(), self.net_revenue())
     }
 
     /// Final profit as a share of net revenue; `None` when net revenue is not above zero.

@@ -12,9 +12,10 @@ pub fn percent(part: Decimal, whole: Decimal) -> Option<Decimal> {
     quotient(part, whole)?.checked_mul(Decimal::ONE_HUNDRED)
 }
 
-/// Money per order.
-pub fn average_order_value(revenue: Decimal, orders: i64) -> Option<Decimal> {
-    quotient(revenue, orders.into())
+/// Gross revenue per order, refunds not taken off, in the account's currency: the AOV of a shop. That of a customer is
+/// [`revenue_per_order`](crate::customer_metrics::Purchases::revenue_per_order).
+pub fn average_order_value(gross_revenue: Decimal, orders: i64) -> Option<Decimal> {
+    quotient(gross_revenue, orders.into())
 }
 
 /// Refunds as a share of gross revenue: above 1 when more was refunded than came in.

@@ -8,7 +8,8 @@ const Z: f64 = 0.841_621_233_572_914_3;
 /// What an order is worth in a shop, and how much orders differ.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OrderValue {
-    /// In the account's currency; 0 without orders.
+    /// Gross, of the orders above 0, in the account's currency; 0 without any. It is for statistics: what is shown is the
+    /// [`average_order_value`](super::ratios::average_order_value).
     pub mean: f64,
     /// The squared coefficient of variation; 0 where all are worth the same.
     pub spread: f64,

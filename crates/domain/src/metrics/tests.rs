@@ -51,6 +51,8 @@ fn profit_follows_the_printed_definitions() {
     let day = busy().components();
     assert_eq!(day.net_revenue(), dec!(900));
     assert_eq!(day.operational_profit(), dec!(421));
+    assert_eq!(day.operational_margin().map(|margin| margin.round_dp(4)), Some(dec!(0.4678)));
+    assert_eq!(day.profit_after_ads(), dec!(301));
     assert_eq!(day.final_profit(), dec!(270));
     assert_eq!((day.margin(), day.margin_pct()), (Some(dec!(0.3)), Some(dec!(30))));
 }
@@ -70,7 +72,7 @@ fn a_quiet_day_has_counts_but_no_ratios() {
 #[case(dec!(150))]
 fn there_is_no_margin_without_net_revenue(#[case] refunds: Decimal) {
     let day = Components { gross_revenue: dec!(0), refunds, ad_spend: dec!(50), ..Components::default() };
-    assert_eq!((day.margin(), day.margin_pct()), (None, None));
+    assert_eq!((day.margin(), day.margin_pct(), day.operational_margin()), (None, None, None));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use diesel::{
     dsl::exists,
     prelude::*,
     result::Error,
-    sql_types::{Array, BigInt, Bool, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -16,14 +16,14 @@ use domain::{
     profit::DayRange,
 };
 use rust_decimal::Decimal;
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
 use super::{RuleRow, firings};
 use crate::{
     Store,
     analytics::daily,
     database::{query::RunQueryDsl, statement::Scalar},
-    schema::{ad_spend, alert_rules as rules, daily_metrics, inventory_items},
+    schema::{alert_rules as rules, inventory_items},
     webhooks::outbox,
 };
 
@@ -88,6 +88,21 @@ impl From<EventsRow> for Facts {
         Self::Events { count, any_event }
     }
 }
+
+statement!(
+    /// What is known of the days until `last`. A day without ads has no spend, but it was read.
+    Known(account: i64 => BigInt, last: Date => SqlDate) -> KnownRow = "
+    SELECT EXISTS (SELECT FROM daily_metrics WHERE account_id = $1 AND day <= $2 AND orders > 0) AS any_order,
+        EXISTS (SELECT FROM ad_spend WHERE account_id = $1 AND day >= $2)
+            OR EXISTS (SELECT FROM ad_coverage WHERE account_id = $1 AND day = $2) AS spend_is_complete"
+);
+
+row!(
+    struct KnownRow {
+        any_order: bool => Bool,
+        spend_is_complete: bool => Bool,
+    }
+);
 
 #[async_trait]
 impl AlertEvaluator for Store {
@@ -190,15 +205,9 @@ async fn facts(connection: &mut AsyncPgConnection, account: AccountId, window: &
 }
 
 async fn of_days(connection: &mut AsyncPgConnection, account: AccountId, range: DayRange) -> Result<Facts, Error> {
-    let summed = daily_metrics::table.filter(daily_metrics::account_id.eq(account.0));
-    let spent = ad_spend::table.filter(ad_spend::account_id.eq(account.0));
-    let (any_day, spend_is_complete) = diesel::select((
-        exists(summed.filter(daily_metrics::day.le(range.last))),
-        exists(spent.filter(ad_spend::day.ge(range.last))),
-    ))
-    .get_result(connection)
-    .await?;
-    Ok(Facts::Days { days: daily::days(connection, account, range).await?, any_day, spend_is_complete })
+    let known = Known { account: account.0, last: range.last };
+    let KnownRow { any_order, spend_is_complete } = known.get_result(connection).await?;
+    Ok(Facts::Days { days: daily::days(connection, account, range).await?, any_order, spend_is_complete })
 }
 
 async fn of_inventory(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Facts, Error> {

@@ -22,7 +22,7 @@ use diesel::sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, 
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, AdEntityId, AdRowId, StoreError,
-    ads::{AdListError, AdRow, AdRows, AdStore, Group, Level, Overview, Paired, Query, Sums, place_by_day},
+    ads::{AdListError, AdRow, AdRows, AdStore, Group, Level, Overview, Paired, Query, Status, Sums, place_by_day},
     page::{Page, PageRequest},
 };
 use rust_decimal::Decimal;
@@ -42,8 +42,8 @@ use crate::{
 const FILE_BATCH: i64 = 2_000;
 
 statement!(
-    /// A page of rows: behind the row `$9` of `$10`, if there is one. `own` is joined for accounts as well, which have none: Citus
-    /// finds no row at all where a join has a condition that is false for all of them.
+    /// A page of rows: behind the row `$9` of the day `$10` or with the spend `$11`, if there is one. `own` is joined for accounts
+    /// as well, which have none: Citus finds no row at all where a join has a condition that is false for all of them.
     Rows(
         account: i64 => BigInt,
         first: Date => SqlDate,
@@ -55,6 +55,7 @@ statement!(
         by_day: bool => Bool,
         after: Option<i64> => Nullable<BigInt>,
         after_day: Option<Date> => Nullable<SqlDate>,
+        after_spend: Option<Decimal> => Nullable<Numeric>,
         limit: i64 => BigInt,
     ) -> SumRow = concat!("
     WITH entries AS (
@@ -65,8 +66,7 @@ statement!(
             CASE WHEN $8 THEN d.day END AS row_day", matching!(), "), rows AS (
         SELECT row_id, row_day, min(platform) AS platform, min(ad_account) AS ad_account, max(last_synced_at) AS last_synced_at,
             min(ad_set_id) AS ad_set_id, min(campaign_id) AS campaign_id,
-            CASE WHEN bool_or(status = 'active') THEN 'active' WHEN bool_or(status = 'paused') THEN 'paused' ELSE 'archived' END
-                AS status,
+            bool_or(status = 'active') AS any_active, bool_or(status = 'paused') AS any_paused,
             CASE WHEN min(currency) = max(currency) THEN sum(native_spend) END AS native_spend,
             CASE WHEN min(currency) = max(currency) THEN min(currency) END AS native_currency,", ad_sums!(), "
         FROM entries GROUP BY row_id, row_day
@@ -75,14 +75,14 @@ statement!(
         WHERE CASE
             WHEN $9 IS NULL THEN true
             WHEN $8 THEN (row_day, row_id) < ($10::date, $9)
-            ELSE (coalesce(spend, -1), row_id) < (SELECT coalesce(spend, -1), row_id FROM rows WHERE row_id = $9)
+            ELSE (coalesce(spend, -1), row_id) < ($11::numeric, $9)
         END
-        ORDER BY row_day DESC, CASE WHEN NOT $8 THEN coalesce(spend, -1) END DESC, row_id DESC LIMIT $11
+        ORDER BY row_day DESC, CASE WHEN NOT $8 THEN coalesce(spend, -1) END DESC, row_id DESC LIMIT $12
     )
     SELECT page.row_id, page.row_day, page.platform, page.ad_account, page.last_synced_at,
         CASE $7 WHEN 'ad' THEN page.ad_set_id WHEN 'ad_set' THEN page.campaign_id END AS parent_id,
         CASE WHEN $7 <> 'account' THEN own.external_id END AS external_id, CASE WHEN $7 <> 'account' THEN own.name END AS name,
-        page.status,
+        page.any_active, page.any_paused,
         CASE WHEN $7 = 'ad' THEN ad_set.name END AS ad_set_name,
         CASE WHEN $7 <> 'account' THEN campaign.name END AS campaign_name,
         page.native_spend, page.native_currency, page.spend, page.impressions, page.clicks, page.purchases, page.revenue,
@@ -105,7 +105,8 @@ row!(
         parent_id: Option<i64> => Nullable<BigInt>,
         external_id: Option<String> => Nullable<Text>,
         name: Option<String> => Nullable<Text>,
-        status: String => Text,
+        any_active: bool => Bool,
+        any_paused: bool => Bool,
         /// Of what is above, from the level below that of accounts on.
         ad_set_name: Option<String> => Nullable<Text>,
         campaign_name: Option<String> => Nullable<Text>,
@@ -129,6 +130,33 @@ row!(
 );
 
 statement!(
+    /// The spend by which the row `$8` has its place in the list. One that the filters have left out since the page before, such as
+    /// an ad that was paused, keeps the place that all of its days in the window give it.
+    SpendOf(
+        account: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+        platform: Option<&'static str> => Nullable<Text>,
+        campaign: Option<i64> => Nullable<BigInt>,
+        status: Option<&'static str> => Nullable<Text>,
+        level: &'static str => Text,
+        row: i64 => BigInt,
+    ) -> Scalar<Numeric> = "
+    SELECT spend FROM (
+        SELECT ($4::text IS NULL OR a.platform = $4) AND ($5::bigint IS NULL OR ad.campaign_id = $5)
+                AND ($6::text IS NULL OR ad.status = $6) AS is_listed,
+            CASE WHEN bool_and(d.spend IS NOT NULL) THEN sum(d.spend) ELSE -1 END AS spend
+        FROM ad_days d
+            JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = d.ad_id
+            JOIN ad_accounts a ON a.account_id = $1 AND a.id = ad.ad_account_id
+        WHERE d.account_id = $1 AND d.day BETWEEN $2 AND $3
+            AND CASE $7 WHEN 'account' THEN a.id WHEN 'campaign' THEN ad.campaign_id WHEN 'ad_set' THEN ad.parent_id
+                ELSE ad.id END = $8
+        GROUP BY 1
+    ) parts ORDER BY is_listed DESC LIMIT 1"
+);
+
+statement!(
     HasCampaign(account: i64 => BigInt, id: i64 => BigInt) -> Scalar<Bool> = "
     SELECT EXISTS (SELECT FROM ad_entities WHERE account_id = $1 AND id = $2 AND level = 'campaign')"
 );
@@ -144,7 +172,8 @@ impl SumRow {
             parent_id,
             external_id,
             name,
-            status,
+            any_active,
+            any_paused,
             ad_set_name,
             campaign_name,
             native_spend,
@@ -185,7 +214,7 @@ impl SumRow {
             level,
             parent_id: parent_id.map(AdEntityId),
             name: told(name).or(told(ad_set_name)).or(told(campaign_name)).unwrap_or(ad_account),
-            status: parse(&status, "status of an ad")?,
+            status: Status::of_ads(any_active, any_paused),
             date,
             sums: Sums { spend, impressions, clicks, purchases, revenue, paired },
             native: native_spend.zip(currency),
@@ -201,34 +230,62 @@ fn parse_as<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
     text.parse().map_err(|error: T::Err| StoreError::Internal(format!("{what}: {error}").into()))
 }
 
-/// Where a page begins: behind a row, or behind one of a day.
-#[derive(Clone, Copy, Default)]
-struct After {
-    row: Option<AdRowId>,
-    day: Option<Date>,
+/// The place of a row in a list, by what that is in the order of.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// The spend is -1 where it is unknown.
+    Spend(Decimal, AdRowId),
+    Day(Date, AdRowId),
 }
 
-impl After {
-    /// None for a cursor that is none of the list.
-    fn of(group: Group, cursor: Option<i64>) -> Option<Self> {
-        match (group, cursor) {
-            (_, None) => Some(Self::default()),
-            (Group::Total, row) => Some(Self { row: row.map(AdRowId), day: None }),
-            (Group::Day, Some(cursor)) => {
-                place_by_day(cursor).map(|(day, row)| Self { row: Some(row), day: Some(day) })
-            }
+impl Place {
+    fn of(row: &AdRow) -> Self {
+        match row.date {
+            None => Self::Spend(row.sums.spend.unwrap_or(Decimal::NEGATIVE_ONE), row.id),
+            Some(day) => Self::Day(day, row.id),
         }
     }
 }
 
+/// The place of the row that a cursor names; none for a cursor that is none of the list.
+async fn place_of(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    query: Query,
+    cursor: i64,
+) -> Result<Option<Place>, Failure> {
+    let Query { range, platform, campaign, status, level, group } = query;
+    if group == Group::Day {
+        return Ok(place_by_day(cursor).map(|(day, row)| Place::Day(day, row)));
+    }
+    let spend = SpendOf {
+        account: account.0,
+        first: range.first,
+        last: range.last,
+        platform: platform.map(|platform| platform.as_str()),
+        campaign: campaign.map(|id| id.0),
+        status: status.map(|status| status.as_str()),
+        level: level.as_str(),
+        row: cursor,
+    };
+    let found: Vec<Decimal> = spend.load(connection).await?;
+    Ok(found.into_iter().next().map(|spend| Place::Spend(spend, AdRowId(cursor))))
+}
+
+/// The rows behind a place, or the first ones.
 async fn page(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     query: Query,
-    after: After,
+    after: Option<Place>,
     limit: i64,
 ) -> Result<Page<AdRow>, Failure> {
     let Query { range, platform, campaign, status, level, group } = query;
+    let (after, after_day, after_spend) = match after {
+        None => (None, None, None),
+        Some(Place::Day(day, AdRowId(id))) => (Some(id), Some(day), None),
+        Some(Place::Spend(spend, AdRowId(id))) => (Some(id), None, Some(spend)),
+    };
     let rows = Rows {
         account: account.0,
         first: range.first,
@@ -238,13 +295,32 @@ async fn page(
         status: status.map(|status| status.as_str()),
         level: level.as_str(),
         by_day: group == Group::Day,
-        after: after.row.map(|id| id.0),
-        after_day: after.day,
+        after,
+        after_day,
+        after_spend,
         limit: limit.saturating_add(1),
     };
     let found: Vec<SumRow> = rows.load(connection).await?;
     let rows = found.into_iter().map(|row| row.into_row(level)).collect::<Result<_, _>>()?;
     Ok(Page::cut(rows, limit, AdRow::cursor))
+}
+
+/// The rows behind the one that the cursor names, or the first ones.
+async fn page_from(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    query: Query,
+    request: PageRequest,
+) -> Result<Page<AdRow>, Failure> {
+    let after = match request.cursor {
+        None => None,
+        Some(cursor) => match place_of(connection, account, query, cursor).await? {
+            // Behind a row that is none there is nothing.
+            None => return Ok(Page { items: Vec::new(), next_cursor: None }),
+            place => place,
+        },
+    };
+    page(connection, account, query, after, request.limit).await
 }
 
 impl Store {
@@ -265,12 +341,7 @@ impl Store {
 impl AdStore for Store {
     async fn page(&self, account: AccountId, query: Query, request: PageRequest) -> Result<Page<AdRow>, AdListError> {
         self.check_campaign(account, query.campaign).await?;
-        // Behind a row that is none there is nothing.
-        let Some(after) = After::of(query.group, request.cursor) else {
-            return Ok(Page { items: Vec::new(), next_cursor: None });
-        };
-        let read =
-            async |connection: &mut AsyncPgConnection| page(connection, account, query, after, request.limit).await;
+        let read = async |connection: &mut AsyncPgConnection| page_from(connection, account, query, request).await;
         Ok(self.read(account, read).await.map_err(StoreError::from)?)
     }
 
@@ -281,13 +352,12 @@ impl AdStore for Store {
             AdStore::page(self, account, query, first).await?
         };
         let store = self.clone();
-        Ok(streams::rows(first, move |cursor| {
+        Ok(streams::rows_behind(first, Place::of, move |place| {
             let store = store.clone();
             async move {
                 let _turn = store.turn().await?;
-                let after = After::of(query.group, Some(cursor)).unwrap_or_default();
                 let read = async |connection: &mut AsyncPgConnection| {
-                    page(connection, account, query, after, FILE_BATCH).await
+                    page(connection, account, query, Some(place), FILE_BATCH).await
                 };
                 Ok(store.read(account, read).await?)
             }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 statement!(
-    /// A page of what ran in the window: behind the row `$8`, if there is one.
+    /// A page of what ran in the window: behind the row `$8`, a winner or not (`$9`) and with the spend `$10`, if there is one.
     Rows(
         account: i64 => BigInt,
         first: Date => SqlDate,
@@ -35,6 +35,8 @@ statement!(
         winner: Option<bool> => Nullable<Bool>,
         campaign: Option<i64> => Nullable<BigInt>,
         after: Option<i64> => Nullable<BigInt>,
+        after_won: Option<bool> => Nullable<Bool>,
+        after_spend: Option<Decimal> => Nullable<Numeric>,
         limit: i64 => BigInt,
     ) -> CreativeRow = concat!("
     WITH ran AS (
@@ -64,8 +66,34 @@ statement!(
         rows.won_at, rows.first_seen, rows.last_seen, rows.counts, rows.shown_of_watched, rows.spend, rows.revenue,
         rows.clicks_of_shown, rows.shown_of_clicked, rows.spend_of_returned
     FROM rows JOIN ad_entities campaign ON campaign.account_id = $1 AND campaign.id = rows.campaign_id
-    WHERE $8 IS NULL OR (won_rank, spend_rank, rows.id) < (SELECT won_rank, spend_rank, id FROM rows WHERE id = $8)
-    ORDER BY won_rank DESC, spend_rank DESC, rows.id DESC LIMIT $9")
+    WHERE $8 IS NULL OR (won_rank, spend_rank, rows.id) < ($9::bool::int, $10::numeric, $8)
+    ORDER BY won_rank DESC, spend_rank DESC, rows.id DESC LIMIT $11")
+);
+
+statement!(
+    /// The place of the row `$6` in the list. One that the filters have left out since the page before, as its verdict is another
+    /// one now, keeps it: whether it was a winner is what the filters say.
+    PlaceOf(
+        account: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+        status: Option<&'static str> => Nullable<Text>,
+        winner: Option<bool> => Nullable<Bool>,
+        row: i64 => BigInt,
+    ) -> PlaceRow = "
+    SELECT coalesce($5::bool, $4::text = 'winner', j.status = 'winner') AS is_winner,
+        CASE WHEN bool_and(d.spend IS NOT NULL) THEN sum(d.spend) ELSE -1 END AS spend
+    FROM campaign_creatives j
+        JOIN ad_entities ad ON ad.account_id = $1 AND ad.campaign_id = j.campaign_id AND ad.creative_id = j.creative_id
+        JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day BETWEEN $2 AND $3
+    WHERE j.account_id = $1 AND j.id = $6 GROUP BY j.status"
+);
+
+row!(
+    struct PlaceRow {
+        is_winner: bool => Bool,
+        spend: Decimal => Numeric,
+    }
 );
 
 row!(
@@ -166,11 +194,29 @@ impl TryFrom<CreativeRow> for Creative {
     }
 }
 
+/// The place of a creative in the list, by what that is in the order of.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    is_winner: bool,
+    /// -1 where it is unknown.
+    spend: Decimal,
+    id: i64,
+}
+
+impl Place {
+    fn of(creative: &Creative) -> Self {
+        let spend = creative.sums.spend.unwrap_or(Decimal::NEGATIVE_ONE);
+        Self { is_winner: creative.is_winner(), spend, id: creative.id.0 }
+    }
+}
+
+/// The creatives behind a place, or the first ones.
 async fn page(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     query: Query,
-    page: PageRequest,
+    after: Option<Place>,
+    limit: i64,
 ) -> Result<Page<Creative>, Failure> {
     let Query { range, platform, status, winner, campaign } = query;
     let rows = Rows {
@@ -181,12 +227,38 @@ async fn page(
         status: status.map(|status| status.as_str()),
         winner,
         campaign: campaign.map(|id| id.0),
-        after: page.cursor,
-        limit: page.limit.saturating_add(1),
+        after: after.map(|place| place.id),
+        after_won: after.map(|place| place.is_winner),
+        after_spend: after.map(|place| place.spend),
+        limit: limit.saturating_add(1),
     };
     let found: Vec<CreativeRow> = rows.load(connection).await?;
     let rows = found.into_iter().map(Creative::try_from).collect::<Result<_, _>>()?;
-    Ok(Page::cut(rows, page.limit, |creative: &Creative| creative.id.0))
+    Ok(Page::cut(rows, limit, |creative: &Creative| creative.id.0))
+}
+
+/// The creatives behind the one that the cursor names, or the first ones.
+async fn page_from(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    query: Query,
+    request: PageRequest,
+) -> Result<Page<Creative>, Failure> {
+    let Some(id) = request.cursor else { return page(connection, account, query, None, request.limit).await };
+    let place = PlaceOf {
+        account: account.0,
+        first: query.range.first,
+        last: query.range.last,
+        status: query.status.map(|status| status.as_str()),
+        winner: query.winner,
+        row: id,
+    };
+    let found: Vec<PlaceRow> = place.load(connection).await?;
+    // Behind a row that is none there is nothing.
+    let Some(PlaceRow { is_winner, spend }) = found.into_iter().next() else {
+        return Ok(Page { items: Vec::new(), next_cursor: None });
+    };
+    page(connection, account, query, Some(Place { is_winner, spend, id }), request.limit).await
 }
 
 #[async_trait]
@@ -198,7 +270,7 @@ impl CreativeStore for Store {
         request: PageRequest,
     ) -> Result<Page<Creative>, AdListError> {
         self.check_campaign(account, query.campaign).await?;
-        let read = async |connection: &mut AsyncPgConnection| page(connection, account, query, request).await;
+        let read = async |connection: &mut AsyncPgConnection| page_from(connection, account, query, request).await;
         Ok(self.read(account, read).await.map_err(StoreError::from)?)
     }
 
@@ -208,12 +280,13 @@ impl CreativeStore for Store {
             CreativeStore::page(self, account, query, PageRequest { limit: STREAM_BATCH, cursor }).await?
         };
         let store = self.clone();
-        Ok(streams::rows(first, move |cursor| {
+        Ok(streams::rows_behind(first, Place::of, move |place| {
             let store = store.clone();
             async move {
                 let _turn = store.turn().await?;
-                let next = PageRequest { limit: STREAM_BATCH, cursor: Some(cursor) };
-                let read = async |connection: &mut AsyncPgConnection| page(connection, account, query, next).await;
+                let read = async |connection: &mut AsyncPgConnection| {
+                    page(connection, account, query, Some(place), STREAM_BATCH).await
+                };
                 Ok(store.read(account, read).await?)
             }
         }))

@@ -327,7 +327,7 @@ statement!(
         -> SegmentRow = "
     SELECT segment, count(*) AS customers, count(*) FILTER (WHERE last_purchase_at >= $2) AS active,
         sum(orders_count)::bigint AS orders_count, sum(revenue_total) AS revenue_total,
-        round(avg(ltv_estimate), 6) AS avg_ltv_estimate, round(avg(churn_score), 6) AS avg_churn_score
+        sum(ltv_estimate) AS ltv_estimate, count(churn_score) AS scored, coalesce(sum(churn_score), 0) AS churn_score
     FROM customers WHERE account_id = $1 GROUP BY segment"
 );
 
@@ -338,20 +338,22 @@ row!(
         active: i64 => BigInt,
         orders_count: i64 => BigInt,
         revenue_total: Decimal => Numeric,
-        avg_ltv_estimate: Option<Decimal> => Nullable<Numeric>,
-        avg_churn_score: Option<Decimal> => Nullable<Numeric>,
+        ltv_estimate: Decimal => Numeric,
+        scored: i64 => BigInt,
+        churn_score: Decimal => Numeric,
     }
 );
 
 fn figures_of(row: SegmentRow) -> Result<SegmentFigures, StoreError> {
-    let SegmentRow { segment, customers, active, orders_count, revenue_total, avg_ltv_estimate, avg_churn_score } = row;
+    let SegmentRow { segment, customers, active, orders_count, revenue_total, ltv_estimate, scored, churn_score } = row;
     Ok(SegmentFigures {
         segment: parse(&segment, "segment")?,
         customers,
         active,
         orders_count,
         revenue_total,
-        avg_ltv_estimate,
-        avg_churn_score,
+        ltv_estimate,
+        scored,
+        churn_score,
     })
 }

@@ -296,7 +296,7 @@ impl EventStore for GroupCommit {
         account: AccountId,
         key: &IdempotencyKey,
         now: OffsetDateTime,
-    ) -> Result<Option<TrackingEventId>, IdempotencyError> {
+    ) -> Result<Option<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         self.store.stored_under(account, key, now).await
     }
 

@@ -54,12 +54,41 @@ where
     T: Send + 'static,
     F: Future<Output = Result<Page<T>, StoreError>> + Send + 'static,
 {
-    let further = stream::try_unfold(first.next_cursor, move |cursor| {
-        let page = cursor.map(&read);
+    rows_from(first, |page| page.next_cursor, read)
+}
+
+/// The same of a list whose order may change while it is read: `read` finds the rows behind the place at which the last one stood
+/// when it was read. Looked up again, that row might stand elsewhere or nowhere, and half a list would pass for a whole one.
+pub(crate) fn rows_behind<T, P, F>(
+    first: Page<T>,
+    place: fn(&T) -> P,
+    read: impl Fn(P) -> F + Send + 'static,
+) -> BoxStream<'static, Result<T, StoreError>>
+where
+    T: Send + 'static,
+    P: Send + 'static,
+    F: Future<Output = Result<Page<T>, StoreError>> + Send + 'static,
+{
+    rows_from(first, move |page| page.next_cursor.and(page.items.last()).map(place), read)
+}
+
+fn rows_from<T, P, F>(
+    first: Page<T>,
+    next: impl Fn(&Page<T>) -> Option<P> + Copy + Send + 'static,
+    read: impl Fn(P) -> F + Send + 'static,
+) -> BoxStream<'static, Result<T, StoreError>>
+where
+    T: Send + 'static,
+    P: Send + 'static,
+    F: Future<Output = Result<Page<T>, StoreError>> + Send + 'static,
+{
+    let further = stream::try_unfold(next(&first), move |at| {
+        let page = at.map(&read);
         async move {
             let Some(page) = page else { return Ok(None) };
-            let Page { items, next_cursor } = page.await?;
-            Ok::<_, StoreError>(Some((items, next_cursor)))
+            let page = page.await?;
+            let at = next(&page);
+            Ok::<_, StoreError>(Some((page.items, at)))
         }
     });
     let pages = stream::once(ready(Ok::<_, StoreError>(first.items))).chain(further);

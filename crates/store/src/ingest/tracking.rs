@@ -47,10 +47,9 @@ impl EventStore for Store {
         account: AccountId,
         key: &IdempotencyKey,
         now: OffsetDateTime,
-    ) -> Result<Option<TrackingEventId>, IdempotencyError> {
+    ) -> Result<Option<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         let found = self.transact(async |connection| recorded(connection, account, key, now).await).await;
-        let events = found.map_err(WriteError::into_refusal)?;
-        Ok(events.map(single).transpose()?)
+        found.map_err(WriteError::into_refusal)
     }
 
     async fn insert_batch(

@@ -183,6 +183,39 @@ async fn days_are_the_full_ones_of_the_accounts_zone() {
 }
 
 #[tokio::test]
+async fn before_the_first_order_visits_are_no_profit_and_what_is_paid_is_a_loss() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let zone = "UTC".parse().unwrap();
+    let visit = "INSERT INTO track_events (account_id, name, props, visitor_id, occurred_at, received_at)
+        VALUES ($1, 'a', '{}', 'v', $2, $2)";
+    db.sql.execute(visit, &[&account.0, &(NOW - Duration::DAY)]).await.unwrap();
+    db.store.roll_up(account, &zone, NOW).await.unwrap();
+    add(&db, account, terms("profit", Comparator::Lt, dec!(100), 24)).await;
+    assert_eq!(shop::rows(&db.sql, account, "visitors", "daily_metrics").await, ["(1)"]);
+    assert_eq!(see(&db, account, NOW).await, (None, false));
+    let expense = "INSERT INTO expenses (account_id, day, category, description, occurrence, amount)
+        VALUES ($1, '2026-03-02', 'rent', '', 1, 50)";
+    db.sql.execute(expense, &[&account.0]).await.unwrap();
+    shop::touch(&db.sql, account, date!(2026 - 03 - 02)).await;
+    db.store.roll_up(account, &zone, NOW).await.unwrap();
+    assert_eq!(see(&db, account, NOW + INTERVAL).await, (Some(dec!(-50)), true));
+    assert_eq!(see(&db, account, NOW + Duration::DAY).await, (None, false), "of a day without anything");
+}
+
+#[tokio::test]
+async fn a_day_that_was_read_and_had_no_ads_has_no_spend() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    db.sql.execute("INSERT INTO ad_spend VALUES ($1, '2026-03-01', 'meta', 'c', 50)", &[&account.0]).await.unwrap();
+    add(&db, account, terms("ad_spend", Comparator::Lt, dec!(10), 24)).await;
+    assert_eq!(see(&db, account, NOW).await, (None, false), "2 March was not read");
+    db.sql.execute("INSERT INTO ad_coverage VALUES ($1, 1, '2026-03-02')", &[&account.0]).await.unwrap();
+    assert_eq!(see(&db, account, NOW + INTERVAL).await, (Some(dec!(0)), true));
+    assert_eq!(see(&db, account, NOW + Duration::DAY).await, (None, false), "3 March was not");
+}
+
+#[tokio::test]
 async fn counts_are_of_the_accounts_own_rows() {
     let db = fresh().await;
     let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);

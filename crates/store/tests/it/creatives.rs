@@ -210,6 +210,50 @@ async fn filters_and_pages() {
     assert_eq!((foreign.items, foreign.next_cursor), (vec![], None));
 }
 
+/// More creatives than a file is read by at a time, each of a campaign's and with what its number says spent.
+#[tokio::test]
+async fn a_verdict_that_changes_while_a_list_is_read_does_not_end_it() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let fill = "
+        INSERT INTO ad_accounts (account_id, id, platform, external_id, source, last_synced_at) OVERRIDING SYSTEM VALUE
+            VALUES ($1, 1, 'meta', 'meta', 'file', now());
+        INSERT INTO ad_entities (account_id, id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
+            OVERRIDING SYSTEM VALUE VALUES ($1, 10, 1, 'campaign', 0, NULL, 'c', 'Spring', 'active');
+        INSERT INTO creatives (account_id, id, platform, key, format) OVERRIDING SYSTEM VALUE
+            SELECT $1, n, 'meta', n, 'image' FROM generate_series(1, 210) n;
+        INSERT INTO ad_entities (account_id, id, ad_account_id, level, parent_id, campaign_id, external_id, name, status,
+            creative_id) OVERRIDING SYSTEM VALUE
+            SELECT $1, 100 + n, 1, 'ad', 11, 10, n, n, 'active', n FROM generate_series(1, 210) n;
+        INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend)
+            SELECT $1, '2026-02-20', 100 + n, 'USD', n, 1, n FROM generate_series(1, 210) n;";
+    db.sql.batch_execute(&fill.replace("$1", &account.0.to_string())).await.unwrap();
+    write(&db, account, NOW, (1..=210).map(|id| judged(id, Status::Winner)).collect()).await;
+    let fade = async |key: &str| {
+        let faded =
+            "UPDATE campaign_creatives SET status = 'faded' FROM creatives c WHERE campaign_creatives.account_id = $1
+            AND c.account_id = $1 AND c.id = campaign_creatives.creative_id AND c.key = $2";
+        assert_eq!(db.sql.execute(faded, &[&account.0, &key]).await.unwrap(), 1);
+    };
+    for query in [Query { winner: Some(true), ..QUERY }, Query { status: Some(Status::Winner), ..QUERY }] {
+        let page = async |cursor| {
+            CreativeStore::page(&*db.store, account, query, PageRequest { limit: 1, cursor }).await.unwrap()
+        };
+        let first = page(None).await;
+        fade(&first.items[0].key).await;
+        let second = page(first.next_cursor).await;
+        let spent = [&first, &second].map(|page| page.items[0].sums.spend.unwrap());
+        assert_eq!(spent[0] - spent[1], dec!(1), "the next one");
+    }
+    // 208 are left, 200 of which are read first.
+    let mut rows = db.store.stream(account, Query { winner: Some(true), ..QUERY }, None).await.unwrap();
+    assert_eq!(rows.try_next().await.unwrap().unwrap().key, "208");
+    fade("9").await;
+    let rest: Vec<Creative> = rows.try_collect().await.unwrap();
+    let keys = [198, 199, 206].map(|place: usize| rest[place].key.as_str());
+    assert_eq!((rest.len(), keys), (207, ["9", "8", "1"]));
+}
+
 #[tokio::test]
 async fn a_winner_is_announced_once() {
     let db = fresh().await;
@@ -236,6 +280,21 @@ async fn a_winner_is_announced_once() {
     let record = db.store.record(account, QUERY.range).await.unwrap();
     assert_eq!(record.won, [(AdEntityId(10), CreativeId(1))]);
     assert_eq!(list(&db, account, QUERY).await[0].won_at, Some(at(1)));
+
+    // One that has faded is no winner again for want of others to compare it with.
+    let alone = || {
+        let verdict = Verdict { metric: None, evidence: None, lift: None, ..judged(1, Status::Winner).verdict };
+        Judged { verdict, ..judged(1, Status::Winner) }
+    };
+    for (hours, verdict, status) in [
+        (1, alone(), Status::Winner),
+        (2, judged(1, Status::Faded), Status::Faded),
+        (3, alone(), Status::Faded),
+        (4, judged(1, Status::Winner), Status::Winner),
+    ] {
+        write(&db, account, at(4) + Duration::hours(hours), vec![verdict, judged(2, Status::Testing)]).await;
+        assert_eq!(list(&db, account, QUERY).await[0].verdict.status, status, "{hours}");
+    }
 
     // A run whose claim is another's by now changes and announces nothing.
     let late = claim(&db, account, at(5).date()).await;

@@ -103,11 +103,11 @@ async fn customers_are_summed_up_in_all_nine_segments() {
         active: 1,
         orders_count: 5,
         revenue_total: dec!(100),
-        avg_ltv_estimate: Some(dec!(7.5)),
-        avg_churn_score: Some(dec!(0.15)),
+        ltv_estimate: dec!(15),
+        scored: 2,
+        churn_score: dec!(0.3),
     };
-    let prospect =
-        SegmentFigures { customers: 1, avg_ltv_estimate: Some(dec!(0)), ..SegmentFigures::empty(Segment::Prospect) };
+    let prospect = SegmentFigures { customers: 1, ..SegmentFigures::empty(Segment::Prospect) };
     let mut expected: Vec<_> = Segment::ALL.iter().map(|segment| SegmentFigures::empty(*segment)).collect();
     expected[0] = vip;
     expected[8] = prospect;

@@ -67,7 +67,7 @@ async fn what_is_stored_under_a_key_is_found_without_the_event() {
     assert_eq!(db.store.stored_under(mine, &key(1), NOW).await.unwrap(), None);
     let first = db.store.insert(mine, event(NOW), Some(key(1))).await.unwrap();
     assert!(!first.replayed, "to look for it recorded nothing");
-    assert_eq!(db.store.stored_under(mine, &key(1), NOW).await.unwrap(), Some(first.value));
+    assert_eq!(db.store.stored_under(mine, &key(1), NOW).await.unwrap(), Some(vec![Ok(first.value)]));
     assert_eq!(db.store.stored_under(theirs, &key(1), NOW).await.unwrap(), None);
     let reused = db.store.stored_under(mine, &key(2), NOW).await;
     assert!(matches!(reused, Err(IdempotencyError::Reused)), "{reused:?}");

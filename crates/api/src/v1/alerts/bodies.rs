@@ -94,7 +94,7 @@ pub struct OneBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
@@ -167,17 +167,6 @@ pub struct ChangeRequest {
 }
 
 impl Input for ChangeRequest {}
-
-/// What a deletion answers.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = DeletedAlertRule)]
-pub struct DeletedBody {
-    #[schema(example = true)]
-    pub ok: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<Warning>, required = false)]
-    pub warnings: Warnings,
-}
 
 /// What a rule watches.
 #[derive(Debug)]

@@ -68,7 +68,7 @@ pub(super) struct CreativeBody {
     status: Status,
     is_winner: bool,
     verdict: VerdictBody,
-    /// Null for less than 14 days, or without clicks in them.
+    /// Null for less than 14 days or without clicks in them, and for what did not run in the last 7 days.
     fatigue: Option<FatigueBody>,
     /// When it was first a winner in this campaign.
     #[schema(format = DateTime, example = "2026-11-18T03:00:00Z")]
@@ -130,7 +130,7 @@ struct NeedsBody {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CreativeFatigue)]
 struct FatigueBody {
-    /// Clicks per impression of its last 7 days by those of its first 14.
+    /// Clicks per impression of the last 7 days by those of the first 14 on which it ran within 90.
     #[schema(value_type = f64, example = 0.94)]
     ctr_ratio: JsonDecimal,
     is_fatigued: bool,

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::{
     names,
     respond::{API_VERSION, Pagination, Warnings, instant},
+    warnings::Warning,
 };
 
 /// A template with its newest version.
@@ -93,7 +94,7 @@ pub struct OneBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
@@ -149,7 +150,7 @@ pub struct WholeBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 

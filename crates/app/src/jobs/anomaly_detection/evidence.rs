@@ -102,7 +102,13 @@ impl Shop {
         let before = days.iter().take_while(|day| day.day < first).count();
         let history = DailySeries { first: start, values: values.get(..before).unwrap_or_default() };
         let later = days.iter().zip(values).skip(before);
-        let Ok(baseline) = Baseline::fit(history, &self.left_out(Metric::GrossRevenue)) else {
+        // Money is paid back, and ads are paid for, on closed days as well.
+        let metric = match gauge {
+            Gauge::Refunds | Gauge::RefundCost => Metric::Refunds,
+            Gauge::AdSpend => Metric::AdSpend,
+            _ => Metric::GrossRevenue,
+        };
+        let Ok(baseline) = Baseline::fit(history, &self.left_out(metric)) else {
             // A small shop has no refund and no expense on most days, and pays nothing for a new campaign before its first.
             let is_sparse = matches!(gauge, Gauge::Refunds | Gauge::RefundCost | Gauge::AdSpend | Gauge::ExtraExpenses);
             return if is_sparse { sparse(history.values, later) } else { Vec::new() };
@@ -179,4 +185,32 @@ struct PartSize<'a, 'b> {
     before: Decimal,
     /// On the largest day since.
     since: Decimal,
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::date;
+
+    use super::*;
+
+    #[test]
+    fn refunds_and_ads_of_closed_days_tell_what_is_usual() {
+        const FIRST: Date = date!(2026 - 01 - 01);
+        let days: Vec<DayTotals> = (0..61).map(|day| DayTotals::quiet(FIRST + Duration::days(day))).collect();
+        let last = DayRange { first: days[60].day, last: days[60].day };
+        // Open on the last ten days before only: too few to learn from.
+        let closed = days[..50].iter().map(|day| day.day).collect();
+        let shop =
+            Shop { days: days.clone(), holidays: BTreeSet::new(), closed, scored: last, zone: "UTC".parse().unwrap() };
+        let bands = |gauge: Gauge| {
+            let days: Vec<&DayTotals> = days.iter().collect();
+            shop.bands(&days, &[Some(100.5); 61], last.first, gauge)
+        };
+        for gauge in [Gauge::Refunds, Gauge::RefundCost, Gauge::AdSpend] {
+            let found = bands(gauge);
+            let [(_, band)] = found.as_slice() else { panic!("{gauge}: {found:?}") };
+            assert!((band.expected - 100.5).abs() < 1.0 && band.low > 50.0, "{gauge}: {band:?}");
+        }
+        assert_eq!(bands(Gauge::GrossRevenue), []);
+    }
 }

@@ -1,6 +1,6 @@
 use domain::{
     daily::Dimension,
-    metric_days::Observed,
+    metric_days::{MetricDay, Observed},
     stories::{StockOut, Story},
 };
 use rust_decimal::Decimal;
@@ -13,7 +13,11 @@ const SCORED: DayRange = DayRange { first: date!(2025 - 12 - 02), last: LAST };
 
 /// A shop of 200 days with about 50 orders a day at 20 each, all through one platform.
 fn shop() -> Vec<DayTotals> {
-    (0..200)
+    shop_of(200)
+}
+
+fn shop_of(days: i64) -> Vec<DayTotals> {
+    (0..days)
         .rev()
         .map(|back_days| {
             let orders = 50 + (back_days * 7) % 5;
@@ -321,6 +325,20 @@ fn every_metric_has_its_expected_value_on_every_day_that_is_kept() {
     let holiday = Shop { holidays: [bad_day].into(), ..shop };
     let none = expected::days(&days, &holiday, &Observed::new());
     assert!(none.iter().filter(|one| one.day == bad_day).all(|one| one.expected.is_none()));
+}
+
+#[test]
+fn a_closed_day_of_long_ago_teaches_nothing_either() {
+    let mut days = shop_of(455);
+    let closed = days[150].day;
+    days[150] = DayTotals::quiet(closed);
+    let later = |holidays: BTreeSet<Date>| -> Vec<MetricDay> {
+        let (shop, _) = judged(&days, holidays);
+        let kept = expected::days(&days, &shop, &Observed::new()).into_iter();
+        kept.filter(|one| one.metric == Metric::GrossRevenue && one.day > closed).collect()
+    };
+    let taught = later(BTreeSet::new());
+    assert_eq!((taught.len(), &taught), (304, &later(BTreeSet::from([closed]))));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn refunds(shop: &Shop) -> Option<Finding> {
     let before: Vec<Counts> = past.rchunks_exact(WEEK).map(counts).collect();
     let now = counts(week);
     let Spike { usual, limit, excess } = exposure::spike(&before, now)?;
-    let lost = |day: &DayTotals| day.refunds - day.basis.returned_cogs - day.basis.returned_fees;
+    let lost = |day: &DayTotals| day.refunds - day.returned_costs();
     let lost = amount(days.iter().map(lost).sum()).max(0.0);
     let refunds = Refunds {
         count: now.events,
@@ -103,7 +103,7 @@ fn margin(shop: &Shop) -> Option<Finding> {
     let days = shop.last(PAST_DAYS + RECENT_DAYS);
     let (past, recent) = days.split_at_checked(days.len().checked_sub(RECENT_DAYS)?)?;
     let ratios = |days: &[DayTotals]| -> Vec<DayRatio> {
-        let margin = |day: &DayTotals| amount(day.components().operational_profit() - day.ad_spend);
+        let margin = |day: &DayTotals| amount(day.components().profit_after_ads());
         let whole = |day: &DayTotals| amount(day.components().net_revenue());
         days.iter().map(|day| DayRatio { part: margin(day), whole: whole(day) }).collect()
     };

@@ -53,6 +53,10 @@ pub fn jobs(writer: &Writer, runs: &[Run], is_requested: bool) -> Panel<Row> {
         };
         Row { name, address: None, below: None, cells }
     };
+    let command = match runs.first() {
+        Some(run) => format!("api jobs list --account {}", run.account),
+        None => "api jobs list".to_owned(),
+    };
     Panel {
         id: "h-jobs",
         title: writer.say(if is_requested { "jobs-at-work" } else { "jobs-title" }),
@@ -60,7 +64,7 @@ pub fn jobs(writer: &Writer, runs: &[Run], is_requested: bool) -> Panel<Row> {
         nothing: String::new(),
         all: None,
         next: None,
-        foot: panel::command(writer, vec![writer.say("how-jobs")], "api jobs status".to_owned()),
+        foot: panel::command(writer, vec![writer.say("how-jobs")], command),
     }
 }
 
@@ -109,5 +113,6 @@ mod tests {
             _ => "none",
         };
         assert_eq!((badge(0), badge(1), badge(2)), ("✓ Done", "↻ At work", "none"));
+        assert_eq!(panel.foot.command.as_deref(), Some("api jobs list --account 1"));
     }
 }

@@ -35,11 +35,20 @@ pub fn all(writer: &Writer, query: Query, now: &Sums, before: Option<&Sums>) -> 
 
 #[cfg(test)]
 mod tests {
-    use domain::{metrics::Components, periods::Comparison};
-    use rust_decimal::{Decimal, dec};
+    use domain::{
+        metrics::Components,
+        periods::Comparison,
+        profit::{Basis, DayRange, Snapshot},
+    };
+    use proptest::prelude::*;
+    use rust_decimal::{Decimal, dec, prelude::ToPrimitive};
+    use time::{Duration, macros::date};
 
     use super::*;
-    use crate::{pages::window::Window, text::tests::writer};
+    use crate::{
+        pages::{figures::sums, window::Window},
+        text::tests::writer,
+    };
 
     fn of(revenue: Decimal, ads: Decimal, orders: i64) -> Sums {
         let components =
@@ -68,5 +77,71 @@ mod tests {
         let query = Query { window: Window::USUAL, compare: Comparison::Nothing, metric: Metric::Profit };
         let figures = all(&writer("en"), query, &of(dec!(0), dec!(0), 0), None);
         assert_eq!((figures[3].fact.text.as_str(), figures[3].fact.value.as_deref()), ("–", None));
+    }
+
+    /// Days with profits and losses, on some of which more was given back than came in.
+    fn any_day() -> impl Strategy<Value = Components> {
+        (proptest::collection::vec(0i64..200_000, 7), 0i64..20).prop_map(|(cents, orders)| {
+            let money = |at: usize| Decimal::new(cents[at], 2);
+            Components {
+                gross_revenue: if orders == 0 { dec!(0) } else { money(0) },
+                refunds: money(1) / dec!(2),
+                ad_spend: money(2) / dec!(5),
+                cogs_estimate: money(3) / dec!(4),
+                fees_estimate: money(4) / dec!(20),
+                shipping_estimate: money(5) / dec!(20),
+                extra_expenses: money(6) / dec!(50),
+                purchase_count: orders,
+            }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn every_figure_is_what_its_definition_says(days in proptest::collection::vec(any_day(), 1..40)) {
+            let first = date!(2026 - 03 - 01);
+            let snapshots: Vec<Snapshot> = days
+                .iter()
+                .zip(0..)
+                .map(|(day, number)| Snapshot {
+                    date: first + Duration::days(number),
+                    components: *day,
+                    basis: Basis::default(),
+                    lacks_rates: false,
+                })
+                .collect();
+            let now = sums(&snapshots, DayRange { first, last: snapshots[days.len() - 1].date });
+            let query = Query { window: Window::USUAL, compare: Comparison::Nothing, metric: Metric::Profit };
+            let shown: Vec<Option<f64>> = all(&writer("en"), query, &now, None)
+                .into_iter()
+                .map(|figure| figure.fact.value.map(|value| value.parse().unwrap()))
+                .collect();
+
+            let sum = |of: fn(&Components) -> Decimal| days.iter().map(of).sum::<Decimal>();
+            let (gross, ads) = (sum(|day| day.gross_revenue), sum(|day| day.ad_spend));
+            let net = gross - sum(|day| day.refunds);
+            let costs = sum(|day| day.cogs_estimate + day.fees_estimate + day.shipping_estimate + day.extra_expenses);
+            let profit = net - costs - ads;
+            let orders: i64 = days.iter().map(|day| day.purchase_count).sum();
+            let quotient = |part: Decimal, whole: Decimal| (whole > dec!(0)).then(|| part / whole);
+            let defined = [
+                Some(profit),
+                Some(net),
+                Some(orders.into()),
+                quotient(gross, orders.into()),
+                quotient(profit * dec!(100), net),
+                Some(ads),
+            ];
+            prop_assert_eq!(shown.len(), defined.len());
+            for (shown, defined) in shown.into_iter().zip(defined.map(|value| value.and_then(|value| value.to_f64()))) {
+                let is_same = match (shown, defined) {
+                    (Some(shown), Some(defined)) => (shown - defined).abs() < 0.006,
+                    (shown, defined) => shown == defined,
+                };
+                prop_assert!(is_same, "{shown:?} {defined:?}: {days:?}");
+            }
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! The way from gross revenue to profit.
 
 use domain::{
-    metrics::Components,
     money::round,
     periods::{Change, days},
-    profit::Explained,
+    profit::{Step, steps},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 
@@ -20,46 +19,6 @@ use crate::{
         rows::{Cell, Head, Row},
     },
 };
-
-/// A step: a sum from zero on, or what takes away from the one before.
-struct Step {
-    figure: Explained,
-    from: Decimal,
-    to: Decimal,
-}
-
-impl Step {
-    fn amount(&self) -> Decimal {
-        if self.is_cost() { self.from - self.to } else { self.to }
-    }
-
-    const fn is_cost(&self) -> bool {
-        !matches!(
-            self.figure,
-            Explained::GrossRevenue | Explained::NetRevenue | Explained::OperationalProfit | Explained::FinalProfit
-        )
-    }
-}
-
-fn steps(components: &Components) -> [Step; 10] {
-    let step = |figure, from, to| Step { figure, from, to };
-    let Components { gross_revenue: gross, cogs_estimate, fees_estimate, ad_spend, .. } = *components;
-    let (net, operational) = (components.net_revenue(), components.operational_profit());
-    let (goods_paid, fees_paid) = (net - cogs_estimate, net - cogs_estimate - fees_estimate);
-    let (ads_paid, profit) = (operational - ad_spend, components.final_profit());
-    [
-        step(Explained::GrossRevenue, Decimal::ZERO, gross),
-        step(Explained::Refunds, gross, net),
-        step(Explained::NetRevenue, Decimal::ZERO, net),
-        step(Explained::CogsEstimate, net, goods_paid),
-        step(Explained::FeesEstimate, goods_paid, fees_paid),
-        step(Explained::ShippingEstimate, fees_paid, operational),
-        step(Explained::OperationalProfit, Decimal::ZERO, operational),
-        step(Explained::AdSpend, operational, ads_paid),
-        step(Explained::ExtraExpenses, ads_paid, profit),
-        step(Explained::FinalProfit, Decimal::ZERO, profit),
-    ]
-}
 
 pub fn head(source: &Source<'_>) -> Vec<Head> {
     let writer = source.writer;

@@ -66,7 +66,7 @@ row!(
 );
 
 statement!(
-    /// A creative that has won keeps when it did.
+    /// A creative that has won keeps when it did, and one that has faded since is no winner again without evidence.
     Upsert(
         account: i64 => BigInt,
         campaigns: Vec<i64> => Array<BigInt>,
@@ -99,7 +99,8 @@ statement!(
             AS v (campaign_id, creative_id, first_seen, last_seen, status)
         ON CONFLICT (account_id, campaign_id, creative_id) DO UPDATE SET
             first_seen = least(old.first_seen, excluded.first_seen), last_seen = greatest(old.last_seen, excluded.last_seen),
-            status = excluded.status, metric = excluded.metric, evidence = excluded.evidence,
+            status = CASE WHEN old.status = 'faded' AND excluded.status = 'winner' AND excluded.evidence IS NULL
+                THEN old.status ELSE excluded.status END, metric = excluded.metric, evidence = excluded.evidence,
             lift_observed = excluded.lift_observed, lift = excluded.lift, lift_low = excluded.lift_low,
             lift_high = excluded.lift_high, compared_with = excluded.compared_with, days = excluded.days,
             needs_purchases = excluded.needs_purchases, needs_days = excluded.needs_days,

@@ -224,6 +224,41 @@ async fn filters_and_pages() {
     }
 }
 
+/// More rows than a file is read by at a time, each of them an ad that spent as much as it is called.
+#[tokio::test]
+async fn an_ad_that_is_paused_while_a_list_is_read_does_not_end_it() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let fill = "
+        INSERT INTO ad_accounts (account_id, id, platform, external_id, source, last_synced_at) OVERRIDING SYSTEM VALUE
+            VALUES ($1, 1, 'meta', 'meta', 'file', now());
+        INSERT INTO ad_entities (account_id, id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
+            OVERRIDING SYSTEM VALUE
+            SELECT $1, 3000 + n, 1, 'ad', 2, 1, n, n, 'active' FROM generate_series(1, 2100) n;
+        INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend)
+            SELECT $1, '2026-04-01', 3000 + n, 'BRL', n, 1, n FROM generate_series(1, 2100) n;";
+    shop.client.batch_execute(&fill.replace("$1", &shop.account.0.to_string())).await.unwrap();
+    let pause = async |name: &str| {
+        let paused = "UPDATE ad_entities SET status = 'paused' WHERE account_id = $1 AND name = $2";
+        assert_eq!(shop.client.execute(paused, &[&shop.account.0, &name]).await.unwrap(), 1);
+    };
+    let query = Query { level: Level::Ad, status: Some(Status::Active), ..QUERY };
+    let page =
+        async |cursor| AdStore::page(&store, shop.account, query, PageRequest { limit: 2, cursor }).await.unwrap();
+    let first = page(None).await;
+    pause("2099").await;
+    let second = page(first.next_cursor).await;
+    let found = [first.items, second.items].concat();
+    assert_eq!(found.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["2100", "2099", "2098", "2097"]);
+
+    let mut rows = store.stream(shop.account, query, None).await.unwrap();
+    assert_eq!(rows.try_next().await.unwrap().unwrap().name, "2100");
+    // The last one of those that are read first.
+    pause("100").await;
+    let rest: Vec<AdRow> = rows.try_collect().await.unwrap();
+    assert_eq!((rest.len(), rest[1_998].name.as_str(), rest[1_999].name.as_str()), (2_098, "100", "99"));
+}
+
 #[tokio::test]
 async fn money_without_a_rate_is_unknown_until_there_is_one() {
     let shop = Shop::open().await;

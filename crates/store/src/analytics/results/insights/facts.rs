@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Binary, Bool, Date as SqlDate, Double, Jsonb, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Binary, Bool, Date as SqlDate, Double, Jsonb, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -24,7 +24,10 @@ use serde_json::Value;
 use time::{Date, Duration, OffsetDateTime};
 
 use super::{
-    super::stories::{self, StoryRow},
+    super::{
+        asking_for_an_answer,
+        stories::{self, StoryRow},
+    },
     left_alone,
 };
 use crate::{
@@ -125,13 +128,16 @@ impl TryFrom<SegmentRow> for SegmentFact {
 }
 
 statement!(
-    /// Neither spam nor praise asks for an answer.
-    Waiting(account: i64 => BigInt, until: OffsetDateTime => Timestamptz) -> WaitingRow = "
+    Waiting(
+        account: i64 => BigInt,
+        until: OffsetDateTime => Timestamptz,
+        categories: Vec<&'static str> => Array<Text>,
+    ) -> WaitingRow = "
     SELECT count(*) AS comments, count(*) FILTER (WHERE category = 'complaint') AS complaints,
         min(waiting_since) AS since
     FROM conversations
     WHERE account_id = $1 AND status = 'open' AND waiting_since < $2
-        AND coalesce(category, 'other') NOT IN ('spam', 'praise')"
+        AND coalesce(category, 'other') = ANY ($3)"
 );
 
 row!(
@@ -254,7 +260,7 @@ async fn read(
 ) -> QueryResult<Rows> {
     let pending = Pending { account: account.0, status: reorder::Status::Pending.as_str() };
     let lately = news.last.saturating_sub(Duration::days(SOLD_DAYS - 1));
-    let waiting = Waiting { account: account.0, until: now - UNANSWERED_AFTER };
+    let waiting = Waiting { account: account.0, until: now - UNANSWERED_AFTER, categories: asking_for_an_answer() };
     let known_days = WEEK_DAYS * (i64::try_from(WEEKS_BEFORE).unwrap_or_default() + 1);
     let weeks = Weeks {
         account: account.0,

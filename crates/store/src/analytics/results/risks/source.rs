@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     QueryResult,
-    sql_types::{BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -21,7 +21,7 @@ use time::{Date, Duration, OffsetDateTime};
 
 use crate::{
     Store,
-    analytics::ads::campaigns,
+    analytics::{ads::campaigns, results::asking_for_an_answer},
     database::{error::parse, query::RunQueryDsl},
 };
 
@@ -269,15 +269,18 @@ impl From<TiredRow> for TiredAd {
 }
 
 statement!(
-    /// Neither spam nor praise asks for an answer.
-    Waiting(account: i64 => BigInt, urgent_until: OffsetDateTime => Timestamptz, until: OffsetDateTime => Timestamptz)
-        -> WaitingRow = "
+    Waiting(
+        account: i64 => BigInt,
+        urgent_until: OffsetDateTime => Timestamptz,
+        until: OffsetDateTime => Timestamptz,
+        categories: Vec<&'static str> => Array<Text>,
+    ) -> WaitingRow = "
     SELECT count(*) FILTER (WHERE is_urgent) AS urgent, count(*) FILTER (WHERE NOT is_urgent) AS others, min(waiting_since) AS since
     FROM (
         SELECT c.waiting_since, coalesce(c.category = 'complaint', false) OR coalesce(u.segment = 'vip', false) AS is_urgent
         FROM conversations c LEFT JOIN customers u ON u.account_id = $1 AND u.id = c.customer_id
         WHERE c.account_id = $1 AND c.status = 'open' AND c.waiting_since < $2
-            AND coalesce(c.category, 'other') NOT IN ('spam', 'praise')
+            AND coalesce(c.category, 'other') = ANY ($4)
     ) AS waiting
     WHERE is_urgent OR waiting_since < $3"
 );
@@ -319,7 +322,8 @@ async fn read(
     let settled = campaigns::settled(last);
     let mut tired: Vec<TiredRow> = Tired { account, first: settled.first, last: settled.last }.load(connection).await?;
     tired.retain(|ad| still_spends(ad.last_spent, settled.last));
-    let waiting = Waiting { account, urgent_until: now - URGENT_WAITS, until: now - QUESTION_WAITS };
+    let (urgent_until, until) = (now - URGENT_WAITS, now - QUESTION_WAITS);
+    let waiting = Waiting { account, urgent_until, until, categories: asking_for_an_answer() };
     let first = |days: i64| last.saturating_sub(Duration::days(days - 1));
     let (of_customer, first) = (first(CUSTOMER_DAYS), first(DAYS));
     Ok(Rows {
