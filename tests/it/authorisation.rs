@@ -56,8 +56,11 @@ async fn every_operation_refuses_no_key_wrong_scope_revoked_and_expired() {
     let revoked = run(&mut service.api(&["keys", "create", "--account", &account, "--json"]));
     let revoked: Value = serde_json::from_str(&revoked).unwrap();
     run(&mut service.api(&["keys", "revoke", &revoked["id"].to_string(), "--account", &account]));
-    let expired =
-        run(&mut service.api(&["keys", "create", "--account", &account, "--expires", "2020-01-01"])).trim().to_owned();
+    let expired = service.key(service.account, "read,write");
+    let sql = service.db.client().await.unwrap();
+    let newest: i64 = sql.query_one("SELECT max(id) FROM api_keys", &[]).await.unwrap().get(0);
+    let ended = "UPDATE api_keys SET expires_at = '2020-01-02' WHERE account_id = $1 AND id = $2";
+    assert_eq!(sql.execute(ended, &[&service.account, &newest]).await.unwrap(), 1);
 
     let operations = operations(&document);
     let guarded = operations.iter().filter(|(_, _, scope)| scope.is_some()).count();

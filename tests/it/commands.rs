@@ -96,7 +96,14 @@ async fn a_rotated_key_goes_on_for_the_overlap_and_says_when_it_was_used() {
 #[tokio::test]
 async fn a_command_for_an_account_that_is_not_there_says_so() {
     let service = Service::start().await;
-    for arguments in [&["keys", "create", "--account", "999"][..], &["jobs", "run", "all", "--account", "999"]] {
+    for arguments in [
+        &["keys", "create", "--account", "999"][..],
+        &["keys", "list", "--account", "999"],
+        &["credits", "show", "999"],
+        &["jobs", "run", "all", "--account", "999"],
+        &["jobs", "list", "--account", "999"],
+        &["integrations", "list", "--account", "999"],
+    ] {
         let output = service.api(arguments).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), said.contains("there is no account 999")), (Some(1), true), "{said}");
@@ -104,8 +111,28 @@ async fn a_command_for_an_account_that_is_not_there_says_so() {
 }
 
 #[tokio::test]
+async fn a_privacy_request_of_whom_nothing_is_kept_is_not_answered_with_null() {
+    let service = Service::start().await;
+    let sql = service.db.client().await.unwrap();
+    sql.batch_execute(&format!(
+        "INSERT INTO integrations (account_id, provider, shop, connected_at)
+            VALUES ({}, 'shopify', 'example.myshopify.com', now());
+        INSERT INTO privacy_requests (account_id, integration_id, inbox_id, kind, customer, received_at, due_at)
+            SELECT account_id, id, 1, 'data', 'nobody', now(), now() FROM integrations",
+        service.account
+    ))
+    .await
+    .unwrap();
+    let shown = service.api(&["integrations", "privacy", "--show", "1"]).output().unwrap();
+    let said = String::from_utf8(shown.stderr).unwrap();
+    assert!(shown.status.code() == Some(1) && said.contains("nothing is kept"), "{said}");
+    assert!(shown.stdout.is_empty());
+}
+
+#[tokio::test]
 async fn wrong_usage_is_refused_with_code_2_and_names_what_is_allowed() {
     let service = Service::start().await;
+    let account = service.account.to_string();
     for (arguments, allowed) in [
         (&["keys", "create", "--account", "1", "--scopes", "admin"][..], "read, write"),
         (&["accounts", "create", "--name", "x", "--currency", "euro"], "ISO 4217"),
@@ -114,7 +141,11 @@ async fn wrong_usage_is_refused_with_code_2_and_names_what_is_allowed() {
         (&["accounts", "set", "1", "--country", "br"], "two capital letters"),
         (&["jobs", "run", "everything"], "profit_snapshots"),
         (&["jobs", "run", "all", "--as-of", "3000-01-01"], "1970 to 2999"),
+        (&["jobs", "run", "all", "--account", &account, "--as-of", "2020-01-01"], "a day from 20"),
+        (&["jobs", "run", "all", "--account", &account, "--as-of", "2999-01-01"], "a day from 20"),
         (&["keys", "create", "--account", "1", "--expires", "9999-12-31T23:59:59-23:59"], "1970 to 2999"),
+        (&["keys", "create", "--account", "1", "--expires", "2020-01-01"], "in the future"),
+        (&["keys", "rotate", "1", "--account", "1", "--expires", "2020-01-01"], "in the future"),
         (&["import", "stock", "x.csv", "--account", "1", "--date", "1969-12-31"], "1970 to 2999"),
     ] {
         let output = service.api(arguments).output().unwrap();
@@ -149,4 +180,32 @@ async fn refused_lines_come_back_as_they_were_and_go_in_when_they_are_mended() {
     let at = kept.windows(4).position(|window| window == b"many").unwrap();
     let mended = [&kept[..at], b"9", &kept[at + 4..]].concat();
     assert_eq!(import("stock", "mended.csv", &mended), (0, Vec::new()));
+}
+
+#[tokio::test]
+async fn what_goes_wrong_with_the_file_of_refused_lines_is_said_as_it_is() {
+    let service = Service::start().await;
+    let (folder, account) = (tempfile::tempdir().unwrap(), service.account.to_string());
+    let file = folder.path().join("products.csv");
+    let text = "sku,price\nMUG,10\nCUP,dear\n";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let import = |rejects: &str| {
+        let output = service
+            .api(&["import", "products", file, "--account", &account, "--nice-ratio", "0", "--rejects", rejects])
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, _, said) = import(file);
+    assert!(code == Some(2) && said.contains("is the file that is read"), "{said}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), text);
+    if std::path::Path::new("/dev/full").exists() {
+        let (code, printed, said) = import("/dev/full");
+        assert!(code == Some(1) && said.contains("the other lines went in") && !said.contains("nothing"), "{said}");
+        assert!(printed.contains("1 accepted, 1 refused"), "{printed}");
+        let sql = service.db.client().await.unwrap();
+        let products: i64 = sql.query_one("SELECT count(*) FROM products", &[]).await.unwrap().get(0);
+        assert_eq!(products, 1);
+    }
 }

@@ -80,6 +80,8 @@ async fn a_lost_key_is_given_up_by_name() {
     let said = String::from_utf8(asked.stdout).unwrap();
     assert!(asked.status.code() == Some(1) && said.contains("Subscription 1 "), "{said}");
     assert_eq!(refused(&mut with_keys(&service, "serve", &keys)).0, Some(2));
+    let (code, said) = refused(&mut service.api(&["secrets", "forget", "tset", "--yes"]));
+    assert!(code == Some(1) && said.contains("no data key `tset`; known: test"), "{said}");
     run(&mut service.api(&["secrets", "forget", "test", "--yes"]));
     drop(Process::start(&mut with_keys(&service, "serve", &keys)));
 }

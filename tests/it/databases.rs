@@ -1,7 +1,7 @@
 //! Every operation answers, in every documented way to reach the database.
 
 use serde_json::Value;
-use testkit::{Pair, PgBouncer};
+use testkit::{Pair, PgBouncer, TestDb};
 
 use crate::{
     service::{Process, Service, api, free_port, run},
@@ -90,6 +90,26 @@ async fn every_operation_answers_the_same_with_a_standby() {
         }
     }
     walk.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standby_of_another_server_answers_nothing() {
+    let pair = Pair::start().await.unwrap();
+    let service = Service::start_with(&[("BAS_DATABASE_READ_URL", &pair.standby.url())]).await;
+    let said = |line: &Value| line["message"].as_str().is_some_and(|said| said.contains("of another database"));
+    assert_eq!(service.process.line(said)["level"], "ERROR");
+}
+
+#[tokio::test]
+async fn a_direct_way_to_another_database_is_refused() {
+    let (service, other) = (Service::start().await, TestDb::new().await.unwrap());
+    let account = service.account.to_string();
+    for arguments in [&["serve"][..], &["migrate"], &["import", "stock", "stock.csv", "--account", &account]] {
+        let output = service.api(arguments).env("BAS_DATABASE_DIRECT_URL", other.url()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains("leads to another database"), "{arguments:?}: {said}");
+    }
+    run(service.api(&["migrate"]).env("BAS_DATABASE_DIRECT_URL", service.db.url()));
 }
 
 /// Reads that the standby might have answered and did not.

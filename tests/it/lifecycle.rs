@@ -59,6 +59,28 @@ async fn an_unknown_setting_is_refused_with_code_2() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("rate_limit"));
 }
 
+/// Whatever is wrong with the configuration, nothing is started or migrated before it is found out.
+#[test]
+fn a_wrong_configuration_is_refused_with_code_2_before_a_database_is_started() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, value, named) in [
+        ("DATABASE_URL", "foo", "DATABASE_URL"),
+        ("BAS_DATABASE_READ_URL", "postgres://standby/shop", "database_read_url"),
+        ("BAS_AI_INSIGHTS_PRICE", "0", "ai_insights_price"),
+        ("BAS_LOG", "a=b=c", "log"),
+        ("BAS_JOBS_CRON", "daily", "jobs_cron"),
+        ("BAS_PAYMENT_GATEWAY_URL", "https://pay.example.com", "payment_gateway_key"),
+        ("BAS_GEOIP_DATABASE", "nowhere.mmdb", "geoip_database"),
+        ("BAS_TRACK_RETENTION_MONTHS", "0", "track_retention_months"),
+        ("BAS_HTTP_WORKERS", "many", "BAS_HTTP_WORKERS"),
+    ] {
+        let output = api("", &folder).args(["up", "--no-demo"]).env(name, value).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(named), "{name}: {said}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{name}");
+    }
+}
+
 #[test]
 fn the_openapi_command_needs_no_database() {
     let folder = tempfile::tempdir().unwrap();

@@ -28,8 +28,12 @@ const GUARD_EVERY: Duration = Duration::from_secs(15);
 
 /// The generator of insight texts, as configured.
 pub fn text_generator(config: &Config, store: &Arc<Store>) -> anyhow::Result<InsightTextGenerator> {
-    let price = CreditAmount::new(config.ai_insights_price).context("ai_insights_price")?;
-    Ok(InsightTextGenerator { runs: store.clone(), model: model(config)?, price })
+    Ok(InsightTextGenerator { runs: store.clone(), model: model(config)?, price: insights_price(config)? })
+}
+
+/// Credits that a run costs in which a model writes insights.
+pub fn insights_price(config: &Config) -> anyhow::Result<CreditAmount> {
+    CreditAmount::new(config.ai_insights_price).context("ai_insights_price")
 }
 
 /// Credits that a model's vote on a comment costs.
@@ -54,7 +58,8 @@ pub fn deps_on(text_generator: &InsightTextGenerator, store: &Arc<Store>) -> Dep
     Deps { text_generator: Some(text_generator), ..Deps::of(store) }
 }
 
-fn model(config: &Config) -> anyhow::Result<Option<Arc<dyn LanguageModel>>> {
+/// The client of the model's provider; `None`: there is none.
+pub fn model(config: &Config) -> anyhow::Result<Option<Arc<dyn LanguageModel>>> {
     if config.llm_base_url.trim().is_empty() {
         return Ok(None);
     }

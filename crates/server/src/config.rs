@@ -1,6 +1,8 @@
 //! Configuration: flags over environment over `api.toml` over defaults.
 
 use std::{
+    collections::BTreeMap,
+    fmt::Display,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -8,11 +10,15 @@ use std::{
 use anyhow::Context;
 use figment::{
     Figment,
-    providers::{Env, Format, Serialized, Toml},
+    error::Kind,
+    providers::{Format, Serialized, Toml},
+    value::Dict,
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use web::client::Network;
+
+use crate::database::EMBEDDED_POOL;
 
 /// The prefix of environment variables.
 const PREFIX: &str = "BAS_";
@@ -295,41 +301,61 @@ struct Overrides<'a> {
 }
 
 impl Config {
-    /// Reads the configuration. The error names the key and where it came from, never a secret's value.
+    /// Reads the configuration. An error names the setting, where it was read and what it takes, but never a value: that may be
+    /// a secret.
     pub fn load(flags: &Flags) -> anyhow::Result<Self> {
-        let figment = Figment::new();
-        let figment = match &flags.config {
+        let file = match &flags.config {
             Some(file) => {
                 anyhow::ensure!(file.is_file(), "--config: there is no file {}", file.display());
-                figment.merge(Toml::file_exact(file))
+                Some(file.as_path())
             }
-            None if Path::new(DEFAULT_FILE).is_file() => figment.merge(Toml::file_exact(DEFAULT_FILE)),
-            None => figment,
+            None => Some(Path::new(DEFAULT_FILE)).filter(|file| file.is_file()),
         };
+        let mut figment = Figment::new();
+        if let Some(file) = file {
+            figment = figment.merge(Toml::string(&read(file)?));
+        }
         let Flags { config: _, data_dir, listen, admin_listen, log } = flags;
         let config: Self = figment
-            // Values are read as text first: a secret of digits only must not become a number.
-            .merge(environment(""))
-            .merge(environment(PREFIX))
+            .merge(Serialized::defaults(environment("")))
+            .merge(Serialized::defaults(environment(PREFIX)))
             .merge(Serialized::defaults(Overrides {
                 data_dir: data_dir.as_ref(),
                 listen: *listen,
                 admin_listen: *admin_listen,
                 log: log.as_deref(),
             }))
-            .extract()
+            // Variables are texts, of which numbers and truth values are read where a setting is one.
+            .extract_lossy()
+            .map_err(|error| anyhow::anyhow!(described(error, file)))
             .context("the configuration is not valid (docs/operations.md lists every setting)")?;
         config.refuse_empty_secrets()?;
-        anyhow::ensure!(config.rate_limit_per_minute > 0, "rate_limit_per_minute must be at least 1");
-        anyhow::ensure!(config.database_pool > 0, "database_pool must be at least 1");
+        config.refuse_what_is_out_of_bounds()?;
         anyhow::ensure!(
-            (100..=60_000).contains(&config.database_timeout_ms),
-            "database_timeout_ms must be 100 to 60000"
+            config.database_url.is_some()
+                || (config.database_read_url.is_none()
+                    && config.database_direct_url.is_none()
+                    && config.database_pooler == DatabasePooler::None),
+            "database_read_url, database_direct_url and database_pooler are of the database that DATABASE_URL names: set that as \
+             well, or leave them out"
         );
-        anyhow::ensure!(config.shops_at_once > 0, "shops_at_once must be at least 1");
-        anyhow::ensure!(config.mercadolibre_calls_per_second > 0, "mercadolibre_calls_per_second must be at least 1");
-        anyhow::ensure!(config.alerts_interval_seconds > 0, "alerts_interval_seconds must be at least 1");
         Ok(config)
+    }
+
+    fn refuse_what_is_out_of_bounds(&self) -> anyhow::Result<()> {
+        within("rate_limit_per_minute", self.rate_limit_per_minute, 1, None)?;
+        let most = self.database_url.is_none().then_some(EMBEDDED_POOL);
+        within("database_pool", self.database_pool, 1, most)?;
+        within("database_timeout_ms", self.database_timeout_ms, 100, Some(60_000))?;
+        within("drain_seconds", self.drain_seconds, 0, Some(600))?;
+        within("http_workers", self.http_workers, 0, Some(1_024))?;
+        within("auto_topup_monthly_cap", self.auto_topup_monthly_cap, 1, None)?;
+        within("alerts_interval_seconds", self.alerts_interval_seconds, 1, None)?;
+        within("shops_at_once", self.shops_at_once, 1, None)?;
+        within("mercadolibre_calls_per_second", self.mercadolibre_calls_per_second, 1, None)?;
+        // Without a month to keep, everything would be dropped.
+        within("track_retention_months", self.track_retention_months, 1, None)?;
+        within("delivery_retention_months", self.delivery_retention_months, 1, None)
     }
 
     /// An empty secret is known to all: any client could sign with it.
@@ -363,10 +389,66 @@ impl Config {
     }
 }
 
+/// Refuses a number that is too small or too large.
+fn within<T: PartialOrd + Display>(name: &str, number: T, least: T, most: Option<T>) -> anyhow::Result<()> {
+    match most {
+        Some(most) if number < least || number > most => anyhow::bail!("{name} must be from {least} to {most}"),
+        None if number < least => anyhow::bail!("{name} must be at least {least}"),
+        _ => Ok(()),
+    }
+}
+
+/// The text of `api.toml`, which is of that form. The error says where it is not, without the line: that may hold a secret.
+fn read(file: &Path) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    if let Err(error) = Toml::from_str::<Dict>(&text) {
+        let before = error.span().and_then(|at| text.get(..at.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        anyhow::bail!("{}, line {line}: {}", file.display(), error.message().replace('\n', ", "));
+    }
+    Ok(text)
+}
+
+/// Which settings are wrong, and what they take.
+fn described(error: figment::Error, file: Option<&Path>) -> String {
+    let all = error.into_iter().map(|error| {
+        let name = error.path.join(".");
+        format!("{}: {}", place(&name, file), expected(&error.kind))
+    });
+    all.collect::<Vec<_>>().join("; ")
+}
+
+/// Where a setting was read: of variables, that which wins.
+fn place(name: &str, file: Option<&Path>) -> String {
+    let variables = [format!("{PREFIX}{name}"), name.to_owned()].map(|variable| variable.to_ascii_uppercase());
+    let set = variables.into_iter().find(|variable| NAMES.contains(&name) && is_set(variable));
+    set.unwrap_or_else(|| file.map_or_else(|| name.to_owned(), |file| format!("{name} in {}", file.display())))
+}
+
+/// What a setting takes. Texts of errors hold no values of secrets: any text is one.
+fn expected(kind: &Kind) -> String {
+    match kind {
+        Kind::InvalidType(_, expected) | Kind::InvalidValue(_, expected) => {
+            let expected = match expected.as_str() {
+                "u32" => "a whole number from 0 to 4294967295",
+                "u64" | "usize" | "i64" => "a whole number",
+                "a boolean" => "true or false",
+                "a string" => "a text, in quotes",
+                other => other,
+            };
+            format!("expected {expected}")
+        }
+        Kind::UnknownVariant(_, allowed) => format!("expected one of {}", allowed.join(", ")),
+        Kind::UnknownField(..) => "there is no such setting".to_owned(),
+        Kind::Message(text) => text.clone(),
+        _ => "this is not what the setting takes".to_owned(),
+    }
+}
+
 /// A decimal, whether it came as a text or as a number: as a float it would no longer be what was written.
 fn decimal_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a number")]
     enum TextOrNumber {
         Text(String),
         Whole(i64),
@@ -380,10 +462,10 @@ fn decimal_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Str
     })
 }
 
-/// A name that may be all digits, which the environment gives as a number.
+/// A name that may be all digits, which `api.toml` may give without quotes.
 fn name_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a text, in quotes")]
     enum Written {
         Text(String),
         Digits(u64),
@@ -394,9 +476,14 @@ fn name_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String
     })
 }
 
-/// The variables with a prefix that name a setting. An empty one counts as unset.
-fn environment(prefix: &'static str) -> Env {
-    Env::prefixed(prefix).only(NAMES).filter(move |name| is_set(&format!("{prefix}{name}").to_ascii_uppercase()))
+/// The variables with a prefix that name a setting, as texts: a secret may look like a number or a list. An empty one counts
+/// as unset.
+fn environment(prefix: &str) -> BTreeMap<&'static str, String> {
+    let set = NAMES.iter().filter_map(|name| {
+        let value = std::env::var_os(format!("{prefix}{name}").to_ascii_uppercase())?;
+        (!value.is_empty()).then(|| (*name, value.to_string_lossy().trim().to_owned()))
+    });
+    set.collect()
 }
 
 fn is_set(variable: &str) -> bool {
@@ -492,6 +579,114 @@ mod tests {
             assert!(error.contains("rate_limit"), "{error}");
             Ok(())
         });
+    }
+
+    #[test]
+    #[allow(clippy::result_large_err, reason = "the type is the library's")]
+    fn variables_are_texts_whatever_they_look_like() {
+        Jail::expect_with(|jail| {
+            for (name, value) in [
+                ("BAS_META_VERIFY_TOKEN", "012345678"),
+                ("BAS_LLM_KEY", "[a, b]"),
+                ("BAS_SHOPIFY_CLIENT_ID", "0042"),
+                ("BAS_LLM_INPUT_USD", "0.10"),
+                ("BAS_REGION", "true"),
+                ("BAS_ADMIN_HOSTS", "10"),
+                ("BAS_ENV", "{1}"),
+                ("BAS_DATABASE_POOL", "8"),
+                ("BAS_AUTO_TOPUP_MONTHLY_CAP", "30000"),
+                ("BAS_SOCIAL_REPLIES", "false"),
+            ] {
+                jail.set_env(name, value);
+            }
+            let config = Config::load(&Flags::default()).unwrap();
+            let secret = |secret: &Option<SecretString>| secret.as_ref().unwrap().expose_secret().to_owned();
+            assert_eq!([secret(&config.meta_verify_token), secret(&config.llm_key)], ["012345678", "[a, b]"]);
+            let names = [&config.region, &config.admin_hosts, &config.env];
+            assert_eq!(names, ["true", "10", "{1}"]);
+            assert_eq!([&config.shopify_client_id, &config.llm_input_usd], ["0042", "0.10"]);
+            assert_eq!(
+                (config.database_pool, config.auto_topup_monthly_cap, config.social_replies),
+                (8, 30_000, false)
+            );
+            Ok(())
+        });
+    }
+
+    #[allow(clippy::result_large_err, reason = "the type is the library's")]
+    fn refused(file: &str, variable: Option<(&str, &str)>) -> String {
+        let mut said = String::new();
+        Jail::expect_with(|jail| {
+            jail.create_file("api.toml", file)?;
+            if let Some((name, value)) = variable {
+                jail.set_env(name, value);
+            }
+            said = format!("{:#}", Config::load(&Flags::default()).unwrap_err());
+            Ok(())
+        });
+        said
+    }
+
+    #[test]
+    fn an_error_says_where_a_setting_was_read_and_what_it_takes() {
+        for (file, variable, expected) in [
+            ("", Some(("BAS_HTTP_WORKERS", "many")), "BAS_HTTP_WORKERS: expected a whole number"),
+            ("", Some(("BAS_SOCIAL_REPLIES", "perhaps")), "BAS_SOCIAL_REPLIES: expected true or false"),
+            ("", Some(("BAS_SIGNUP", "nobody")), "BAS_SIGNUP: expected one of open, invite"),
+            ("", Some(("BAS_LISTEN", "8080")), "BAS_LISTEN: invalid socket address"),
+            ("env = 1", None, "env in api.toml: expected a text, in quotes"),
+            ("shopify_client_id = [1]", None, "shopify_client_id in api.toml: expected a text, in quotes"),
+            ("rate_limit = 5", None, "rate_limit in api.toml: there is no such setting"),
+            ("region = \"a\"\nregion = \"b\"", None, "api.toml, line 2: duplicate key"),
+        ] {
+            let said = refused(file, variable);
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn no_error_shows_a_secret() {
+        for line in [
+            "llm_key = 12345678",
+            "llm_key = 12345678.5",
+            "llm_key = [12345678]",
+            "llm_key = \"12345678",
+            "llm_key = x12345678",
+        ] {
+            let said = refused(line, None);
+            assert!(said.contains("api.toml") && !said.contains("12345678"), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_number_out_of_bounds_is_refused_with_them() {
+        for (line, expected) in [
+            ("track_retention_months = 0", "track_retention_months must be at least 1"),
+            ("delivery_retention_months = 0", "delivery_retention_months must be at least 1"),
+            ("auto_topup_monthly_cap = 0", "auto_topup_monthly_cap must be at least 1"),
+            ("database_pool = 81", "database_pool must be from 1 to 80"),
+            ("database_timeout_ms = 99", "database_timeout_ms must be from 100 to 60000"),
+            ("http_workers = 1025", "http_workers must be from 0 to 1024"),
+            ("drain_seconds = 601", "drain_seconds must be from 0 to 600"),
+        ] {
+            let said = refused(line, None);
+            assert!(said.contains(expected), "{said}");
+        }
+        // Only the embedded Postgres has a limit that is known here.
+        let said = refused("database_pool = 81\nhttp_workers = 1025", Some(("DATABASE_URL", "postgres://db/x")));
+        assert!(said.contains("http_workers"), "{said}");
+    }
+
+    #[test]
+    fn what_belongs_to_a_configured_database_is_refused_without_one() {
+        for line in [
+            "database_read_url = \"postgres://b/x\"",
+            "database_direct_url = \"postgres://b/x\"",
+            "database_pooler = \"transaction\"",
+        ] {
+            let said = refused(line, None);
+            assert!(said.contains("DATABASE_URL"), "{line}: {said}");
+        }
     }
 
     /// The settings whose declaration has the type of a secret, as it is written above.

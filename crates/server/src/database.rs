@@ -4,12 +4,18 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use pgcluster::{Cluster, Options};
-use store::{Connect, PoolOptions, Pooler};
+use store::{Connect, PoolOptions, Pooler, Store};
 
-use crate::config::{Config, DatabasePooler};
+use crate::{
+    commands::Misconfigured,
+    config::{Config, DatabasePooler},
+};
 
 /// Connections that the embedded Postgres admits: those of a pool, of notifications and of a few tools.
 const EMBEDDED_CONNECTIONS: u32 = 100;
+
+/// Connections that a pool may have of them: the others are for what comes beside it, imports above all, and for commands.
+pub const EMBEDDED_POOL: usize = 80;
 
 /// A database, and the cluster that this process runs for it, if it does.
 pub struct Database {
@@ -20,6 +26,10 @@ pub struct Database {
     answer: Duration,
     /// The database with nothing before it, if there is a way to it.
     direct: Option<Connect>,
+    /// Whether that way has an address of its own, which may lead elsewhere.
+    is_direct_separate: bool,
+    /// A standby that answers reads.
+    standby: Option<Connect>,
     /// Stops when this is dropped.
     cluster: Option<Cluster>,
 }
@@ -58,17 +68,27 @@ impl Database {
 
     fn embedded(config: &Config, url: &str, cluster: Option<Cluster>) -> anyhow::Result<Self> {
         let (connect, answer) = (Connect::parse(url)?, answer(config));
-        Ok(Self { direct: Some(connect.clone()), connect, pooler: Pooler::None, answer, cluster })
+        Ok(Self {
+            direct: Some(connect.clone()),
+            is_direct_separate: false,
+            standby: None,
+            connect,
+            pooler: Pooler::None,
+            answer,
+            cluster,
+        })
     }
 
     fn configured(config: &Config, url: &str) -> anyhow::Result<Self> {
-        let connect = Connect::parse(url)?;
-        let direct = config.database_direct_url().map(Connect::parse).transpose().context("BAS_DATABASE_DIRECT_URL")?;
+        let connect = address("DATABASE_URL", url)?;
+        let direct = config.database_direct_url().map(|url| address("BAS_DATABASE_DIRECT_URL", url)).transpose()?;
+        let standby = config.database_read_url().map(|url| address("BAS_DATABASE_READ_URL", url)).transpose()?;
+        let is_direct_separate = direct.is_some();
         let (pooler, direct) = match config.database_pooler {
             DatabasePooler::None => (Pooler::None, direct.or_else(|| Some(connect.clone()))),
             DatabasePooler::Transaction => (Pooler::Transaction, direct),
         };
-        Ok(Self { connect, pooler, answer: answer(config), direct, cluster: None })
+        Ok(Self { connect, pooler, answer: answer(config), direct, is_direct_separate, standby, cluster: None })
     }
 
     /// The way to the database that leads to a session of one's own, if there is one.
@@ -76,11 +96,35 @@ impl Database {
         self.direct.as_ref()
     }
 
-    /// The same for what cannot do without.
-    pub fn session(&self) -> anyhow::Result<&Connect> {
-        self.direct.as_ref().context(
-            "this needs a session of its own, which a pooler does not give: set BAS_DATABASE_DIRECT_URL to the database itself",
-        )
+    /// The same for what cannot do without, once it is known to lead to the same database.
+    pub async fn session(&self) -> anyhow::Result<&Connect> {
+        self.verify_direct().await?;
+        let why = "this needs a session of its own, which a pooler does not give: set BAS_DATABASE_DIRECT_URL to the \
+                   database itself";
+        self.direct.as_ref().ok_or_else(|| Misconfigured(why.to_owned()).into())
+    }
+
+    /// Checks that both ways lead to the same database: else imports would go into another one, and revocations of keys be
+    /// waited for there.
+    ///
+    /// # Errors
+    /// [`Misconfigured`] when they do not; another error when one of them does not answer.
+    pub async fn verify_direct(&self) -> anyhow::Result<()> {
+        let Some(direct) = self.direct.as_ref().filter(|_| self.is_direct_separate) else { return Ok(()) };
+        let one = Store::connect(&self.connect, self.pool(1))?;
+        let other = Store::connect(direct, PoolOptions { pooler: Pooler::None, ..self.pool(1) })?;
+        let is_same = one.is_same_database(&other).await;
+        one.close();
+        other.close();
+        if is_same.context("DATABASE_URL and BAS_DATABASE_DIRECT_URL cannot be compared")? {
+            return Ok(());
+        }
+        Err(Misconfigured("BAS_DATABASE_DIRECT_URL leads to another database than DATABASE_URL".to_owned()).into())
+    }
+
+    /// A standby that answers reads, if there is one.
+    pub fn standby(&self) -> Option<&Connect> {
+        self.standby.as_ref()
     }
 
     /// How a pool of that number of connections works with the database.
@@ -96,6 +140,10 @@ impl Database {
     pub fn close(self) -> anyhow::Result<()> {
         self.cluster.map_or(Ok(()), |cluster| cluster.stop().context("the embedded Postgres did not stop"))
     }
+}
+
+fn address(variable: &str, url: &str) -> Result<Connect, Misconfigured> {
+    Connect::parse(url).map_err(|error| Misconfigured(format!("{variable} is {error}")))
 }
 
 fn root(config: &Config) -> PathBuf {

@@ -26,6 +26,7 @@ mod scheduler;
 mod schema;
 mod secrets;
 mod services;
+mod settings;
 mod shops;
 mod social;
 mod stores;

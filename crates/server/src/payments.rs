@@ -16,8 +16,8 @@ pub fn prices(config: &Config) -> anyhow::Result<PriceList> {
     PriceList::parse(&config.credit_packs, &config.plans).context("credit_packs and plans")
 }
 
-/// The payment service; `None` without a gateway.
-pub fn payment_service(config: &Config, store: &Arc<Store>) -> anyhow::Result<Option<PaymentService>> {
+/// The payment gateway; `None`: there is none.
+pub fn gateway(config: &Config) -> anyhow::Result<Option<Rebill>> {
     if config.payment_gateway_url.is_empty() {
         return Ok(None);
     }
@@ -28,7 +28,13 @@ pub fn payment_service(config: &Config, store: &Arc<Store>) -> anyhow::Result<Op
         base_url: config.payment_gateway_url.parse().context("payment_gateway_url")?,
         api_key: secret(&config.payment_gateway_key, "payment_gateway_key")?,
         webhook_secret: secret(&config.payment_webhook_secret, "payment_webhook_secret")?,
-    })?;
+    });
+    Ok(Some(gateway.context("payment_gateway_url")?))
+}
+
+/// The payment service; `None` without a gateway.
+pub fn payment_service(config: &Config, store: &Arc<Store>) -> anyhow::Result<Option<PaymentService>> {
+    let Some(gateway) = gateway(config)? else { return Ok(None) };
     Ok(Some(PaymentService {
         gateway: Arc::new(gateway),
         payments: store.clone(),

@@ -90,8 +90,9 @@ pub async fn insist(database: &Database, keys: &KeyRing) -> anyhow::Result<std::
     }
 }
 
-/// [`verify`] through a connection of its own.
+/// [`verify`] through a connection of its own, once it is known that both ways lead to the same database.
 pub async fn verify_once(database: &Database, keys: &KeyRing) -> anyhow::Result<()> {
+    database.verify_direct().await?;
     let store = Store::connect(&database.connect, database.pool(1))?;
     let verified = verify(&store, keys).await;
     store.close();

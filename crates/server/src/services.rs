@@ -36,6 +36,7 @@ use uuid::Uuid;
 use crate::{
     admin, ai, alerts,
     budget::Budget,
+    commands::Misconfigured,
     config::Config,
     connections,
     dashboard::{self, Needs},
@@ -108,7 +109,7 @@ async fn run_supervised(
     let first = |options| store(config, database, options, shared.as_ref());
     let stores = Stores::new(database.pool(config.database_pool), &budget, &database.connect, first)?;
     let store = &stores.control;
-    if config.database_read_url().is_some() {
+    if database.standby().is_some() {
         watch_replica(supervisor, store.clone());
     }
     let admin_listener = bind(config.admin_listen, "BAS_ADMIN_LISTEN")?;
@@ -427,7 +428,7 @@ fn http_workers(asked_for: usize) -> usize {
 /// The way to what replicas share, if there is such a place.
 async fn shared(config: &Config, supervisor: &Supervisor) -> anyhow::Result<Option<Arc<Link>>> {
     let Some(url) = config.redis_url() else { return Ok(None) };
-    let link = Link::connect(url).await?;
+    let link = Link::connect(url).await.map_err(|error| Misconfigured(error.to_string()))?;
     let kept = link.clone();
     supervisor.start_service(Task::new("redis_link", move || {
         let link = kept.clone();
@@ -444,11 +445,10 @@ fn store(
     shared: Option<&Arc<Link>>,
 ) -> anyhow::Result<Store> {
     let store = Store::connect(&database.connect, options)?;
-    let Some(url) = config.database_read_url() else { return Ok(store) };
-    let connect = Connect::parse(url).context("BAS_DATABASE_READ_URL")?;
+    let Some(standby) = database.standby() else { return Ok(store) };
     let positions = shared.map(|link| Arc::new(SharedPositions::new(link.clone())) as Arc<dyn Positions>);
     let options = PoolOptions { max_connections: config.database_pool, generic_plans: true, ..PoolOptions::default() };
-    store.with_replica(&connect, options, positions)
+    store.with_replica(standby, options, positions)
 }
 
 /// Counts in Redis, if there is one, else in this process.
@@ -479,7 +479,6 @@ fn state(
         connections: connections::allowed()?,
         ..Settings::default()
     };
-    let geo_files = config.geoip_database.split(',').map(str::trim).filter(|file| !file.is_empty()).map(Path::new);
     let parts = Parts {
         keys: Arc::new(keys.clone()),
         status: Arc::new(StatusPages::new(store.clone(), store.clone())),
@@ -492,7 +491,7 @@ fn state(
         events: store.clone(),
         social_app: social::app(config)?,
         social_networks: social::profile_networks(config)?,
-        geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
+        geolocator: Arc::new(geolocator(config)?),
         sealer: deliveries.sealer.clone(),
         deliveries,
         limiter: limiter(shared),
@@ -500,6 +499,12 @@ fn state(
         settings,
     };
     Ok(State::of(store, parts))
+}
+
+/// What says where an address is.
+pub fn geolocator(config: &Config) -> anyhow::Result<GeoIp> {
+    let files = config.geoip_database.split(',').map(str::trim).filter(|file| !file.is_empty()).map(Path::new);
+    GeoIp::open(files).context("geoip_database")
 }
 
 /// Waits for SIGTERM or an interrupt.

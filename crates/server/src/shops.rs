@@ -194,7 +194,7 @@ pub fn hook_worker(syncer: Syncer, store: &Arc<Store>) -> HookWorker {
 }
 
 /// Where platforms reach this service. They send hooks by HTTPS only, but for stand-ins on this machine.
-fn hooks_url(config: &Config) -> anyhow::Result<Option<String>> {
+pub fn hooks_url(config: &Config) -> anyhow::Result<Option<String>> {
     let given = config.hooks_url.trim();
     if given.is_empty() {
         return Ok(None);

@@ -19,6 +19,8 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
+use crate::commands::Misconfigured;
+
 /// Bounds of the latency histograms, seconds.
 const LATENCY_BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
@@ -46,9 +48,14 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
     tracing::error!(at, panic = panic.payload_as_str(), "a thread panicked");
 }
 
-fn filter_of(filter: &str) -> anyhow::Result<EnvFilter> {
-    let parse =
-        |filter: &str| EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("log: not a log filter: {error}"));
+/// What is logged.
+///
+/// # Errors
+/// [`Misconfigured`] when the text is no filter.
+pub fn filter_of(filter: &str) -> Result<EnvFilter, Misconfigured> {
+    let parse = |filter: &str| {
+        EnvFilter::try_new(filter).map_err(|error| Misconfigured(format!("log: not a log filter: {error}")))
+    };
     let asked = parse(filter)?;
     // Where less than warnings is asked for, those of libraries are not wanted either.
     if asked.max_level_hint().is_some_and(|most| most < LevelFilter::WARN) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::platform::{Platform, REDIRECT};
-use crate::service::{Process, Service, api, free_port, run};
+use crate::service::{Process, Service, api, free_port};
 
 /// Far above what a back-fill takes on a busy machine.
 const READ_WITHIN: Duration = Duration::from_secs(180);
@@ -238,11 +238,11 @@ impl Rig {
     pub async fn night(&self) {
         let account = self.service.account.to_string();
         self.until("the jobs of the night", async || {
-            let printed = run(&mut self.service.api(&["jobs", "run", "all", "--account", &account, "--json"]));
-            let reports: Value = serde_json::from_str(&printed).unwrap();
+            let ended = self.service.api(&["jobs", "run", "all", "--account", &account, "--json"]).output().unwrap();
+            let reports: Value = serde_json::from_slice(&ended.stdout).unwrap();
             let is = |report: &Value, outcome: &str| report["outcome"] == outcome;
             let mut reports = reports.as_array().unwrap().iter();
-            assert!(reports.clone().all(|report| is(report, "done") || is(report, "skipped")), "{printed}");
+            assert!(reports.clone().all(|report| is(report, "done") || is(report, "skipped")), "{ended:?}");
             reports.all(|report| is(report, "done"))
         })
         .await;

@@ -45,6 +45,11 @@ impl Manifest {
         self.tables.values().sum()
     }
 
+    /// What tells this back-up from others.
+    pub fn name(&self) -> String {
+        format!("the back-up of {}, {} rows of schema {}", self.made_at, self.rows(), self.schema_version)
+    }
+
     /// Whether a database holds exactly what was backed up.
     pub fn is_of(&self, contents: &Contents) -> bool {
         contents.schema_version.as_ref() == Some(&self.schema_version) && contents.rows == self.tables

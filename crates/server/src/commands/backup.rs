@@ -49,7 +49,7 @@ pub fn database(config: &Config) -> anyhow::Result<Database> {
 pub async fn run(args: BackupArgs, config: &Config, database: &Database) -> anyhow::Result<ExitCode> {
     let BackupArgs { file } = args;
     anyhow::ensure!(!file.exists(), "{} is there already: choose another name", file.display());
-    let connect = database.session()?;
+    let connect = database.session().await?;
     let keys = folder_keys(config)?;
     let mut new = NewFile::create(&file)?;
     match write(connect, keys.as_deref(), &mut new).await {

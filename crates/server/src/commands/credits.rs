@@ -1,19 +1,15 @@
 //! `api credits`: shows and changes an account's credits. Each change records who made it and why.
 
-use anyhow::Context;
 use clap::Subcommand;
-use domain::{
-    AccountId,
-    accounts::AccountStore,
-    credits::{
-        Adjust, CreditAmount, CreditLedger, Credits, Grant, OperationKey, Transaction,
-        auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, MAX_THRESHOLD},
-    },
+use domain::credits::{
+    Adjust, CreditAmount, CreditLedger, Credits, Grant, OperationKey, Transaction,
+    auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, MAX_THRESHOLD},
 };
 use serde_json::{Map, Value, json};
 use store::Store;
 use time::OffsetDateTime;
 
+use super::find_account;
 use crate::{
     config::Config,
     output::{rfc3339, rfc3339_or_dash},
@@ -127,23 +123,23 @@ pub async fn run(command: CreditsCommand, store: &Store, config: &Config) -> any
     let now = OffsetDateTime::now_utc();
     match command {
         CreditsCommand::Show { account, json } => {
-            let credits = store.summary(find(store, account).await?).await?;
+            let credits = store.summary(find_account(store, account).await?.id).await?;
             show(&credits, json)
         }
         CreditsCommand::Grant { account, amount, audit } => {
-            let account = find(store, account).await?;
+            let account = find_account(store, account).await?.id;
             let grant = Grant { account, amount, key: audit.key()?, meta: audit.meta()? };
             print(&store.grant(grant, now).await?, audit.json)
         }
         CreditsCommand::Adjust { account, amount, audit } => {
-            let account = find(store, account).await?;
+            let account = find_account(store, account).await?.id;
             let take = amount < 0;
             let amount = CreditAmount::new(amount.checked_abs().unwrap_or(i64::MAX))?;
             let adjust = Adjust { account, amount, take, key: audit.key()?, meta: audit.meta()? };
             print(&store.adjust(adjust, now).await?, audit.json)
         }
         CreditsCommand::AutoTopup { account, on, off: _, threshold, amount, monthly_cap } => {
-            let account = find(store, account).await?;
+            let account = find_account(store, account).await?.id;
             let sizes = prices(config)?.sizes();
             if let Some(amount) = amount {
                 anyhow::ensure!(sizes.contains(&amount), "--amount: packs are for sale of {sizes:?} credits");
@@ -160,13 +156,6 @@ pub async fn run(command: CreditsCommand, store: &Store, config: &Config) -> any
             Ok(())
         }
     }
-}
-
-async fn find(store: &Store, account: i64) -> anyhow::Result<AccountId> {
-    let found = AccountStore::find(store, AccountId(account)).await?;
-    let found =
-        found.with_context(|| format!("there is no account {account}; `api accounts list` shows which there are"))?;
-    Ok(found.id)
 }
 
 fn show(credits: &Credits, as_json: bool) -> anyhow::Result<()> {

@@ -50,7 +50,7 @@ struct Done {
 }
 
 pub async fn run(args: DemoArgs, store: &Store, database: &Database) -> anyhow::Result<ExitCode> {
-    let loader = Loader::new(store, database.session()?);
+    let loader = Loader::new(store, database.session().await?);
     let account = match args.account {
         Some(id) => AccountStore::find(store, AccountId(id))
             .await?

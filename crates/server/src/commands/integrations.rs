@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use store::Store;
 use time::OffsetDateTime;
 
+use super::find_account;
 use crate::{
     config::Config,
     output::{rfc3339, rfc3339_or_dash},
@@ -101,7 +102,7 @@ pub async fn run(
         IntegrationsCommand::Connect { provider, account, shop } => {
             connect::connect(&service().await?, store, AccountId(account), provider, shop.as_deref()).await
         }
-        IntegrationsCommand::List { account, json } => list(store, AccountId(account), json).await,
+        IntegrationsCommand::List { account, json } => list(store, account, json).await,
         IntegrationsCommand::Sync(one) => {
             let (account, id) = one.ids();
             match service().await?.sync(account, id, None).await? {
@@ -126,7 +127,8 @@ fn unknown(account: AccountId, id: IntegrationId) -> anyhow::Error {
     anyhow::anyhow!("account {account} has no connection {id}")
 }
 
-async fn list(store: &Store, account: AccountId, json: bool) -> anyhow::Result<()> {
+async fn list(store: &Store, account: i64, json: bool) -> anyhow::Result<()> {
+    let account = find_account(store, account).await?.id;
     let now = OffsetDateTime::now_utc();
     let page = PageRequest { limit: 1_000, cursor: None };
     let (found, _) = IntegrationStore::page(store, account, page, now).await?;

@@ -6,17 +6,17 @@ use app::jobs::{Deps, Outcome, Report, Selection, run_all, run_as_of};
 use clap::Subcommand;
 use domain::{
     AccountId,
-    as_of::AsOfStore,
+    as_of::{AsOfStore, LONGEST_DAYS},
     instants,
     jobs::{JobName, JobStore, Run},
 };
 use serde_json::{Value, json};
 use store::Store;
-use time::{Date, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
+use super::{Misconfigured, PARTLY, find_account};
 use crate::{
     ai,
-    commands::PARTLY,
     config::Config,
     output::{rfc3339, rfc3339_or_dash},
 };
@@ -37,7 +37,7 @@ pub enum JobsCommand {
     },
     /// Runs a job, or all of them, now
     #[command(
-        after_help = "Examples:\n  api jobs run all\n  api jobs run profit_snapshots --account 1\n  api jobs run anomaly_detection --account 1 --as-of 2026-03-01"
+        after_help = "Examples:\n  api jobs run all\n  api jobs run profit_snapshots --account 1\n  api jobs run anomaly_detection --account 1 --as-of 2026-03-01\n\nExit codes: 0 all runs are done, 1 none is, 3 some are not: they failed, or another process has them."
     )]
     Run {
         /// customer_metrics, profit_snapshots, inventory_velocity, smart_reorder, anomaly_detection,
@@ -47,9 +47,9 @@ pub enum JobsCommand {
         /// Only this account's
         #[arg(long, value_name = "ID")]
         account: Option<i64>,
-        /// Compute as if on this past day, in each account's time zone, beside what is live, which does not change: what came
-        /// later is not used. Prints the results as JSON; `?as_of=DATE` of the API gives them out. All jobs are computed, as
-        /// they build on each other; NAME is whose results are printed
+        /// Compute as if on this day of the last two years, in each account's time zone, beside what is live, which does not
+        /// change: what came later is not used. Prints the results as JSON; `?as_of=DATE` of the API gives them out. All jobs
+        /// are computed, as they build on each other; NAME is whose results are printed
         #[arg(long, value_name = "DATE", value_parser = parse_day, conflicts_with_all = ["recompute", "at_once"])]
         as_of: Option<Date>,
         /// Set the clock to this day, in each account's time zone, and replace what is live: for benchmarks and demo shops,
@@ -89,6 +89,9 @@ fn parse_day(text: &str) -> Result<Date, String> {
 pub async fn run(command: JobsCommand, config: &Config, store: Store) -> anyhow::Result<ExitCode> {
     match command {
         JobsCommand::List { account, limit, json } => {
+            if let Some(account) = account {
+                find_account(&store, account).await?;
+            }
             print_runs(&store.list(account.map(AccountId), limit).await?, json)?;
             Ok(ExitCode::SUCCESS)
         }
@@ -108,13 +111,18 @@ pub async fn run(command: JobsCommand, config: &Config, store: Store) -> anyhow:
             if let (Some(account), true) = (account, reports.is_empty()) {
                 anyhow::bail!("there is no account {account}; `api accounts list` shows which there are");
             }
-            let failed = reports.iter().filter(|report| matches!(report.outcome, Outcome::Failed { .. })).count();
-            Ok(match failed {
-                0 => ExitCode::SUCCESS,
-                all if all == reports.len() => ExitCode::FAILURE,
-                _ => ExitCode::from(PARTLY),
-            })
+            Ok(ExitCode::from(exit_code(&reports)))
         }
+    }
+}
+
+/// What was asked for is done only where this process has done it: of a run that another one has, nobody here knows how it
+/// ends.
+fn exit_code(reports: &[Report]) -> u8 {
+    match reports.iter().filter(|report| matches!(report.outcome, Outcome::Done { .. })).count() {
+        done if done == reports.len() => 0,
+        0 => 1,
+        _ => PARTLY,
     }
 }
 
@@ -131,13 +139,17 @@ async fn run_beside(
         Some(account) => deps.accounts.find(account).await?.into_iter().collect(),
         None => deps.accounts.list().await?,
     };
+    // Other days are not given out.
+    for account in &accounts {
+        let today = account.timezone.day_of(OffsetDateTime::now_utc());
+        let earliest = today - Duration::days(LONGEST_DAYS);
+        if !(earliest..=today).contains(&as_of) {
+            let id = account.id;
+            return Err(Misconfigured(format!("--as-of: a day from {earliest} to {today} for account {id}")).into());
+        }
+    }
     let (mut reports, mut printed) = (Vec::new(), Vec::new());
     for account in accounts {
-        anyhow::ensure!(
-            as_of <= account.timezone.day_of(OffsetDateTime::now_utc()),
-            "{as_of} is in the future of account {}",
-            account.id
-        );
         let Some(run) = run_as_of(deps, copies, &account, as_of, OffsetDateTime::now_utc).await? else { continue };
         for report in run.reports {
             if wanted.0.is_none_or(|wanted| wanted == report.job) {
@@ -240,4 +252,36 @@ fn run_json(run: &Run) -> Value {
         "finished_at": finished_at.map(rfc3339),
         "error": error,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_process_has_is_not_done() {
+        let reports = |outcomes: &[Outcome]| -> Vec<Report> {
+            let report = |outcome: &Outcome| Report {
+                account: AccountId(1),
+                job: JobName::SmartReorder,
+                as_of: Date::MIN,
+                outcome: outcome.clone(),
+                milliseconds: 1,
+            };
+            outcomes.iter().map(report).collect()
+        };
+        let done = Outcome::Done { rows: 1 };
+        let code = |outcomes: &[Outcome]| exit_code(&reports(outcomes));
+        assert_eq!(code(&[]), 0);
+        assert_eq!(code(&[done.clone(), done.clone()]), 0);
+        for other in [
+            Outcome::Skipped,
+            Outcome::Superseded,
+            Outcome::Interrupted,
+            Outcome::Failed { error: "error".to_owned(), is_outage: false },
+        ] {
+            assert_eq!(code(&[other.clone(), other.clone()]), 1, "{other:?}");
+            assert_eq!(code(&[done.clone(), other.clone()]), 3, "{other:?}");
+        }
+    }
 }

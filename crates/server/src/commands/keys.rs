@@ -4,7 +4,7 @@ use anyhow::Context;
 use clap::Subcommand;
 use domain::{
     AccountId, KeyId,
-    accounts::{AccountStore, Mode},
+    accounts::{Account, AccountStore, Mode},
     instants,
     keys::{ApiKey, DEFAULT_OVERLAP, KeyRecord, KeyStore, MAX_NAME_CHARS, MAX_OVERLAP, NewKey, Scope, Successor},
 };
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use store::Store;
 use time::{Duration, OffsetDateTime};
 
+use super::find_account;
 use crate::{
     output::{rfc3339, rfc3339_or_dash},
     random,
@@ -35,7 +36,7 @@ pub enum KeysCommand {
         scopes: Vec<Scope>,
         /// When the key ends: a number of days (90d), a date or an RFC 3339 instant [default: never]
         #[arg(long, value_parser = parse_expiry)]
-        expires: Option<Expiry>,
+        expires: Option<OffsetDateTime>,
         /// What the key is for
         #[arg(long, default_value = "")]
         name: String,
@@ -61,7 +62,7 @@ pub enum KeysCommand {
         account: i64,
         /// When the new key ends: a number of days (90d), a date or an RFC 3339 instant [default: never]
         #[arg(long, value_parser = parse_expiry)]
-        expires: Option<Expiry>,
+        expires: Option<OffsetDateTime>,
         /// For how many hours the old key goes on working
         #[arg(long, default_value_t = DEFAULT_OVERLAP.whole_hours(),
             value_parser = clap::value_parser!(i64).range(0..=MAX_OVERLAP.whole_hours()))]
@@ -84,30 +85,20 @@ pub enum KeysCommand {
     },
 }
 
-/// When a key ends, as it was said.
-#[derive(Debug, Clone, Copy)]
-pub enum Expiry {
-    After(Duration),
-    At(OffsetDateTime),
+fn parse_expiry(text: &str) -> Result<OffsetDateTime, String> {
+    expiry(text, OffsetDateTime::now_utc())
 }
 
-impl Expiry {
-    fn at(self, now: OffsetDateTime) -> OffsetDateTime {
-        match self {
-            Self::After(duration) => now + duration,
-            Self::At(instant) => instant,
-        }
-    }
-}
-
-fn parse_expiry(text: &str) -> Result<Expiry, String> {
-    if let Some(days) = text.strip_suffix('d').and_then(|days| days.parse::<u16>().ok()) {
-        return Ok(Expiry::After(Duration::days(days.into())));
-    }
-    instants::parse(text)
-        .or_else(|_| instants::parse_day(text).map(|day| day.midnight().assume_utc()))
-        .map(Expiry::At)
-        .map_err(|_| "say 90d, 2027-01-31 or 2027-01-31T12:00:00Z, from 1970 to 2999".to_owned())
+/// When a key ends that is made now.
+fn expiry(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, String> {
+    let days = text.strip_suffix('d').and_then(|days| days.parse::<u16>().ok());
+    let ends = match days {
+        Some(days) => now + Duration::days(days.into()),
+        None => instants::parse(text)
+            .or_else(|_| instants::parse_day(text).map(|day| day.midnight().assume_utc()))
+            .map_err(|_| "say 90d, 2027-01-31 or 2027-01-31T12:00:00Z, from 1970 to 2999".to_owned())?,
+    };
+    if ends > now { Ok(ends) } else { Err("a key has to end in the future".to_owned()) }
 }
 
 pub async fn run(command: KeysCommand, store: &Store) -> anyhow::Result<()> {
@@ -115,19 +106,17 @@ pub async fn run(command: KeysCommand, store: &Store) -> anyhow::Result<()> {
     match command {
         KeysCommand::Create { account, mode, scopes, expires, name, json } => {
             domain::text::check(&name, MAX_NAME_CHARS).map_err(|error| anyhow::anyhow!("--name: {error}"))?;
-            let expires_at = expires.map(|expiry| expiry.at(now));
-            let (key, record) = create(store, AccountId(account), mode, scopes, expires_at, name).await?;
+            let (key, record) = create(store, AccountId(account), mode, scopes, expires, name).await?;
             show(&key, &record, json)?;
         }
         KeysCommand::List { account, json } => {
-            let account = find_account(store, account).await?;
-            print(&store_keys(store, account).await?, json)?;
+            let account = find_account(store, account).await?.id;
+            print(&KeyStore::list(store, account).await?, json)?;
         }
         KeysCommand::Rotate { key, account, expires, overlap_hours, json } => {
             let account = find_account(store, account).await?;
-            let expires_at = expires.map(|expiry| expiry.at(now));
             let (key, record) =
-                rotate(store, account, KeyId(key), expires_at, Duration::hours(overlap_hours), now).await?;
+                rotate(store, &account, KeyId(key), expires, Duration::hours(overlap_hours), now).await?;
             show(&key, &record, json)?;
         }
         KeysCommand::Revoke { key, account, json } => {
@@ -149,7 +138,7 @@ pub async fn create(
     expires_at: Option<OffsetDateTime>,
     name: String,
 ) -> anyhow::Result<(ApiKey, KeyRecord)> {
-    let named = AccountStore::find(store, account).await?.with_context(|| no_account(account))?;
+    let named = find_account(store, account.0).await?;
     let target = match mode {
         Some(mode) if mode != named.mode => AccountStore::list(store)
             .await?
@@ -187,17 +176,17 @@ fn generate(mode: Mode) -> anyhow::Result<ApiKey> {
 
 async fn rotate(
     store: &Store,
-    account: AccountId,
+    account: &Account,
     id: KeyId,
     expires_at: Option<OffsetDateTime>,
     overlap: Duration,
     now: OffsetDateTime,
 ) -> anyhow::Result<(ApiKey, KeyRecord)> {
-    let mode = AccountStore::find(store, account).await?.with_context(|| no_account(account))?.mode;
-    let key = generate(mode)?;
+    let key = generate(account.mode)?;
     let prefix = key.display_prefix().to_owned();
     let successor =
         Successor { hash: key.hash(), prefix, now, expires_at, overlap_until: now + overlap, note: None, notice: None };
+    let account = account.id;
     let record = KeyStore::rotate(store, account, id, successor).await?.with_context(|| {
         format!("account {account} has no key {id} that still works; `api keys list` shows what it has")
     })?;
@@ -217,20 +206,6 @@ fn show(key: &ApiKey, record: &KeyRecord, json: bool) -> anyhow::Result<()> {
         println!("{}", key.expose());
     }
     Ok(())
-}
-
-async fn store_keys(store: &Store, account: AccountId) -> anyhow::Result<Vec<KeyRecord>> {
-    Ok(KeyStore::list(store, account).await?)
-}
-
-async fn find_account(store: &Store, account: i64) -> anyhow::Result<AccountId> {
-    let account = AccountId(account);
-    AccountStore::find(store, account).await?.with_context(|| no_account(account))?;
-    Ok(account)
-}
-
-fn no_account(account: AccountId) -> String {
-    format!("there is no account {account}; `api accounts list` shows which there are")
 }
 
 fn print(keys: &[KeyRecord], json: bool) -> anyhow::Result<()> {
@@ -271,4 +246,22 @@ fn to_json(key: &KeyRecord) -> Value {
         "expires_at": key.expires_at.map(rfc3339),
         "revoked_at": key.revoked_at.map(rfc3339),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn a_key_ends_in_the_future() {
+        let of = |text: &str| expiry(text, datetime!(2026-05-01 12:00 UTC));
+        assert_eq!(of("90d").unwrap(), datetime!(2026-07-30 12:00 UTC));
+        assert_eq!(of("2026-05-02").unwrap(), datetime!(2026-05-02 00:00 UTC));
+        assert_eq!(of("2026-05-01T14:00:01+02:00").unwrap(), datetime!(2026-05-01 12:00:01 UTC));
+        for past in ["0d", "2026-05-01", "2020-01-01", "2026-05-01T12:00:00Z"] {
+            assert!(of(past).unwrap_err().contains("future"), "{past}");
+        }
+    }
 }

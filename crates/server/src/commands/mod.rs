@@ -28,6 +28,10 @@ pub mod without_dev;
 use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
+use domain::{
+    AccountId,
+    accounts::{Account, AccountStore},
+};
 use store::Store;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
@@ -38,7 +42,7 @@ use crate::{
     config::{self, Config},
     database::Database,
     services::Roles,
-    telemetry,
+    settings, telemetry,
 };
 
 /// Wrong usage or configuration: the same code that the argument parser uses.
@@ -95,6 +99,12 @@ impl std::fmt::Display for Misconfigured {
 
 impl std::error::Error for Misconfigured {}
 
+/// The account, or a sentence that there is none.
+async fn find_account(store: &Store, id: i64) -> anyhow::Result<Account> {
+    let found = AccountStore::find(store, AccountId(id)).await?;
+    found.with_context(|| format!("there is no account {id}; `api accounts list` shows which there are"))
+}
+
 fn fail(error: &anyhow::Error, code: ExitCode) -> ExitCode {
     eprintln!("api: {error:#}");
     code
@@ -121,6 +131,7 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
         }
         other => other,
     };
+    settings::check(config, matches!(command, Command::Up(_) | Command::Serve))?;
     // The embedded Postgres ends with the thread that starts it: this one.
     let database = match command {
         Command::Up(_) => Database::own(config)?,
@@ -157,7 +168,9 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Customers(command) => customers::run(command, &store(database).await?).await?,
         Command::People(command) => people::run(command, &store(database).await?, config).await?,
         Command::Sessions(command) => people::run_sessions(command, &store(database).await?).await?,
-        Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
+        Command::Import(command) => {
+            return import::run(command, database.session().await?, &store(database).await?).await;
+        }
         #[cfg(not(feature = "dev"))]
         Command::Demo(_) => {}
         #[cfg(feature = "dev")]
@@ -179,13 +192,14 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
 }
 
 async fn migrate(args: &MigrateArgs, database: &Database) -> anyhow::Result<()> {
-    let run = store::migrate(database.session()?).await?;
+    let session = database.session().await?;
+    let run = store::migrate(session).await?;
     match run.as_slice() {
         [] => println!("The schema is up to date."),
         names => println!("Migrated: {}", names.join(", ")),
     }
     if args.citus {
-        store::citus::distribute(database.session()?).await?;
+        store::citus::distribute(session).await?;
         println!("The tables are distributed.");
     }
     Ok(())
@@ -194,7 +208,7 @@ async fn migrate(args: &MigrateArgs, database: &Database) -> anyhow::Result<()> 
 /// A store for a command. An embedded database is brought up to date first; any other is its operator's to migrate.
 async fn store(database: &Database) -> anyhow::Result<Store> {
     if database.is_embedded() {
-        store::migrate(database.session()?).await?;
+        store::migrate(database.session().await?).await?;
     }
     Store::connect(&database.connect, database.pool(4)).context("cannot use the database")
 }

@@ -3,8 +3,8 @@
 use anyhow::Context;
 use clap::Subcommand;
 use domain::{
-    AccountId, PersonId, SessionId,
-    accounts::{Account, AccountStore},
+    PersonId, SessionId,
+    accounts::Account,
     audit::{Action, Actor, AuditLog, Entry},
     log_in::{CredentialStore, Credentials, SecondFactorStore},
     mail::LinkDetails,
@@ -15,6 +15,7 @@ use serde_json::json;
 use store::Store;
 use time::{Duration, OffsetDateTime};
 
+use super::find_account;
 use crate::{config::Config, dashboard, output::rfc3339, random};
 
 #[derive(Debug, Subcommand)]
@@ -117,11 +118,6 @@ pub async fn run_sessions(command: SessionsCommand, store: &Store) -> anyhow::Re
     store.end(person.id, Ended::All, note, OffsetDateTime::now_utc()).await?;
     println!("The person is logged out everywhere.");
     Ok(())
-}
-
-async fn find_account(store: &Store, id: i64) -> anyhow::Result<Account> {
-    let found = AccountStore::find(store, AccountId(id)).await?;
-    found.with_context(|| format!("there is no account {id}; `api accounts list` shows which there are"))
 }
 
 async fn known(store: &Store, email: &EmailAddress) -> anyhow::Result<Credentials> {

@@ -47,8 +47,18 @@ struct Plan {
     keys_to_write: Option<String>,
     /// The keys that there will be.
     keys: Option<KeyRing>,
-    /// An earlier run came as far as the rows.
-    is_loaded: bool,
+    /// How far an earlier run came.
+    progress: Progress,
+}
+
+/// How far a restore came that was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Nothing,
+    /// The rows are there.
+    Loaded,
+    /// They were counted, and migrations may have changed them since.
+    Counted,
 }
 
 /// The database to restore into; no other process may use it. Nothing is created for a missing file.
@@ -59,7 +69,7 @@ pub fn database(args: &RestoreArgs, config: &Config) -> anyhow::Result<Database>
 
 pub async fn run(args: RestoreArgs, config: &Config, database: &Database) -> anyhow::Result<ExitCode> {
     let mut archive = Archive::open(&args.file)?;
-    let connect = database.session()?;
+    let connect = database.session().await?;
     let target = match config.database_url() {
         Some(_) => format!("the database `{}` of DATABASE_URL", connect.database()),
         None => format!("the embedded database of {}", config.data_dir.display()),
@@ -73,12 +83,17 @@ pub async fn run(args: RestoreArgs, config: &Config, database: &Database) -> any
     if let Some(text) = &plan.keys_to_write {
         files::write_private(&config.data_dir.join(secrets::FILE), &format!("{text}\n"))?;
     }
-    if !plan.is_loaded {
+    if plan.progress == Progress::Nothing {
         restore(&plan.programs, connect, &mut archive)?;
     }
-    verify_rows(&plan.manifest, connect).await?;
+    if plan.progress != Progress::Counted {
+        verify_rows(&plan.manifest, connect).await?;
+        // From here on nothing else tells that the rows are those of the back-up.
+        connect.note_loaded_from(Some(&plan.manifest.name())).await?;
+    }
     let migrated = store::migrate(connect).await?;
     store::backup::analyze(connect).await?;
+    connect.note_loaded_from(None).await?;
     println!(
         "Restored {} rows in {} tables, as many as were backed up.",
         plan.manifest.rows(),
@@ -115,9 +130,15 @@ async fn plan(archive: &mut Archive, config: &Config, connect: &Connect, target:
         manifest.server_version
     );
     let contents = snapshot.contents().await?;
-    let is_loaded = manifest.is_of(&contents);
+    let progress = if connect.loaded_from().await? == Some(manifest.name()) {
+        Progress::Counted
+    } else if manifest.is_of(&contents) {
+        Progress::Loaded
+    } else {
+        Progress::Nothing
+    };
     if let Some(table) = contents.rows.keys().next()
-        && !is_loaded
+        && progress == Progress::Nothing
     {
         anyhow::bail!(
             "{target} is not empty: it has {} tables, such as `{table}`. A back-up is restored into a fresh data folder \
@@ -127,7 +148,7 @@ async fn plan(archive: &mut Archive, config: &Config, connect: &Connect, target:
     }
     let bin_dir = std::env::var_os("PG_BIN_DIR").map(PathBuf::from);
     let programs = DumpPrograms::find(bin_dir.as_deref(), server.max(manifest.pg_dump_version))?;
-    Ok(Plan { manifest, programs, keys_to_write, keys, is_loaded })
+    Ok(Plan { manifest, programs, keys_to_write, keys, progress })
 }
 
 fn manifest(archive: &mut Archive) -> anyhow::Result<Manifest> {
@@ -184,8 +205,8 @@ fn keys(
 fn say(plan: &Plan, config: &Config, target: &str) {
     let Manifest { made_at, version, schema_version, .. } = &plan.manifest;
     println!("A back-up of {made_at}, made by version {version} (schema {schema_version}).");
-    if plan.is_loaded {
-        println!("Its {} rows are in {target} already; they are counted and brought up to date.", plan.manifest.rows());
+    if plan.progress != Progress::Nothing {
+        println!("Its {} rows are in {target} already; they are brought up to date.", plan.manifest.rows());
     } else {
         println!("Its {} rows in {} tables go into {target}.", plan.manifest.rows(), plan.manifest.tables.len());
     }

@@ -39,7 +39,7 @@ Example:
     Forget {
         /// The id of the key
         id: String,
-        /// Do it; without, it is only said what would be lost
+        /// Do it; without, it is only said what would be lost, and the exit code is 1
         #[arg(long)]
         yes: bool,
     },
@@ -62,6 +62,13 @@ pub async fn run(command: SecretsCommand, store: &Store, config: &Config) -> any
 }
 
 async fn forget(id: &str, yes: bool, store: &Store) -> anyhow::Result<ExitCode> {
+    let mut known: BTreeSet<_> = store.recorded().await?.into_iter().map(|key| key.id).collect();
+    known.extend(store.used().await?);
+    if !known.contains(id) {
+        let known = known.into_iter().collect::<Vec<_>>();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        anyhow::bail!("this database knows no data key `{id}`; known: {known}");
+    }
     let sealed = store.sealed_under(id, i64::MAX).await?;
     let owners: BTreeSet<_> = sealed.iter().map(owner).collect();
     for owner in &owners {

@@ -46,7 +46,7 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
     let with_demo = cfg!(feature = "dev") && !args.no_demo;
     let has_gateway = !config.payment_gateway_url.is_empty();
     let use_dev_gateway = uses_dev_gateway(args.dev_gateway, with_demo && embedded, has_gateway)?;
-    store::migrate(database.session()?).await?;
+    store::migrate(database.session().await?).await?;
     secrets::verify_once(database, &keys).await?;
     let roles = Roles { http: true, work: true };
     let local = use_dev_gateway.then(|| LocalGateway::start(config)).transpose()?;
@@ -58,7 +58,7 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
         if let (Some(local), Some(address)) = (&local, address) {
             local.notify(format!("http://{address}/hooks/payments/rebill"));
         }
-        let shop = if with_demo { Some(demo_shop(config, store, database.session()?).await?) } else { None };
+        let shop = if with_demo { Some(demo_shop(config, store, database.session().await?).await?) } else { None };
         if let Some(addresses) = &addresses {
             let shop = match &shop {
                 Some((account, key)) => {
@@ -126,7 +126,7 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
         Err(error) if error.is::<Misconfigured>() => return Err(error),
         // This process starts nevertheless: its `/ready` says that it is not ready.
         Err(error) => {
-            tracing::warn!(error = format!("{error:#}"), "the data keys could not be compared with the database's yet");
+            tracing::warn!(error = format!("{error:#}"), "database and data keys could not be checked yet");
             false
         }
     };

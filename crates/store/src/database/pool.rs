@@ -151,9 +151,8 @@ impl Connect {
     pub fn parse(url: &str) -> anyhow::Result<Self> {
         let says_sslmode = url.contains("sslmode=");
         let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
-        let mut config: Config = url
-            .parse()
-            .map_err(|_| anyhow::anyhow!("DATABASE_URL is not an address such as postgres://user@host/db"))?;
+        let mut config: Config =
+            url.parse().map_err(|_| anyhow::anyhow!("not an address such as postgres://user@host/db"))?;
         config.connect_timeout(Duration::from_millis(1_500));
         config.keepalives_idle(Duration::from_secs(30));
         if config.get_application_name().is_none() {
@@ -270,6 +269,28 @@ pub async fn migrate(connect: &Connect) -> anyhow::Result<Vec<String>> {
         Ok(run.iter().map(ToString::to_string).collect())
     })
     .await?
+}
+
+session_statement!(
+    after [""] =>
+    /// What is noted at the table of migrations, which is there as soon as anything is.
+    LOADED_FROM() -> (note: Text) = "
+    SELECT obj_description(to_regclass('public.__diesel_schema_migrations'), 'pg_class') AS note"
+);
+
+impl Connect {
+    /// The back-up that the database was loaded from and is not yet brought up to date, if that was noted.
+    pub async fn loaded_from(&self) -> anyhow::Result<Option<String>> {
+        Ok(self.client().await?.query_one(LOADED_FROM, &[]).await?.get("note"))
+    }
+
+    /// Notes the back-up that the database was loaded from; nothing once it is up to date. As a comment it is part of no
+    /// schema and of no table's rows.
+    pub async fn note_loaded_from(&self, back_up: Option<&str>) -> anyhow::Result<()> {
+        let note = back_up.map_or("NULL".to_owned(), |name| format!("'{}'", name.replace('\'', "''")));
+        let comment = format!("COMMENT ON TABLE public.__diesel_schema_migrations IS {note}");
+        Ok(self.client().await?.batch_execute(&comment).await?)
+    }
 }
 
 /// Undoes every migration, newest first. For tests.

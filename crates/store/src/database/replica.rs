@@ -13,7 +13,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use diesel::sql_types::{BigInt, Nullable};
+use diesel::sql_types::{BigInt, Nullable, Text};
 use domain::{
     AccountId, StoreError,
     positions::{Positions, RecentWrites},
@@ -58,7 +58,7 @@ pub(crate) struct Replica {
 impl Replica {
     /// Whether the replica has all that the account has written as far as is known.
     pub async fn serves(&self, account: AccountId) -> bool {
-        if self.millis(Instant::now()) >= self.trusted_until.load(Ordering::Acquire) {
+        if !self.is_trusted() {
             return false;
         }
         let replayed = self.replayed.load(Ordering::Acquire);
@@ -84,6 +84,10 @@ impl Replica {
                 None
             }
         }
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.millis(Instant::now()) < self.trusted_until.load(Ordering::Acquire)
     }
 
     async fn note(&self, account: AccountId, position: u64) {
@@ -131,6 +135,16 @@ impl Store {
         }
     }
 
+    /// Whether another store works on the same database. Servers are told apart by their identifiers; where a role may not ask
+    /// for one, databases by their names and numbers alone.
+    ///
+    /// # Errors
+    /// When one of them does not answer.
+    pub async fn is_same_database(&self, other: &Self) -> Result<bool, StoreError> {
+        let one = identity(&self.primary, self.deadline()).await?;
+        Ok(one.may_be(&identity(&other.primary, other.deadline()).await?))
+    }
+
     /// How far the primary's log reaches.
     async fn position(&self) -> Result<u64, StoreError> {
         use crate::database::query::RunQueryDsl;
@@ -149,32 +163,103 @@ impl RecentWrites for Store {
     }
 }
 
+/// What a look at the replica found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    InUse,
+    /// Or too far behind.
+    Away,
+    /// A copy of another database, whose positions and accounts have nothing to do with the primary's.
+    Foreign,
+}
+
 async fn watch(primary: &Store, replica: &Replica) {
     let mut lag = Lag::default();
-    let mut in_use = None;
+    let mut known = None;
     loop {
         let asked = Instant::now();
-        let usable = match look(primary, replica).await {
-            Ok((position, replayed)) => {
-                lag.primary_was_at(asked, position);
-                replica.replayed.store(replayed, Ordering::Release);
-                let behind = lag.of(replayed, asked);
-                metrics::gauge!("replica_lag_seconds").set(behind.as_secs_f64());
-                behind <= LAG_AT_MOST
-            }
-            Err(_) => false,
-        };
-        let until = if usable { replica.millis(asked + TRUST) } else { 0 };
+        let standing = judge_standing(primary, replica, &mut lag, asked).await.unwrap_or(Standing::Away);
+        let until = if standing == Standing::InUse { replica.millis(asked + TRUST) } else { 0 };
         replica.trusted_until.store(until, Ordering::Release);
-        if in_use.replace(usable) != Some(usable) {
-            if usable {
-                tracing::info!("the read replica answers reads");
-            } else {
-                tracing::warn!("the read replica is away or too far behind: the primary answers every read");
+        if known.replace(standing) != Some(standing) {
+            match standing {
+                Standing::InUse => tracing::info!("the read replica answers reads"),
+                Standing::Away => {
+                    tracing::warn!("the read replica is away or too far behind: the primary answers every read");
+                }
+                Standing::Foreign => tracing::error!(
+                    "BAS_DATABASE_READ_URL leads to a standby of another database than DATABASE_URL: the primary answers \
+                     every read"
+                ),
             }
         }
         sleep(LOOK_EVERY).await;
     }
+}
+
+/// Looks at the replica. One that is not trusted, at first or after a failure, has to show that it is of the same database:
+/// its address may lead elsewhere by then.
+async fn judge_standing(
+    primary: &Store,
+    replica: &Replica,
+    lag: &mut Lag,
+    asked: Instant,
+) -> Result<Standing, StoreError> {
+    let (position, replayed) = look(primary, replica).await?;
+    if !replica.is_trusted() {
+        let of_replica = identity(&replica.target, Instant::now() + TRUST / 2).await?;
+        if !identity(&primary.primary, primary.deadline()).await?.may_be(&of_replica) {
+            return Ok(Standing::Foreign);
+        }
+    }
+    lag.primary_was_at(asked, position);
+    replica.replayed.store(replayed, Ordering::Release);
+    let behind = lag.of(replayed, asked);
+    metrics::gauge!("replica_lag_seconds").set(behind.as_secs_f64());
+    Ok(if behind <= LAG_AT_MOST { Standing::InUse } else { Standing::Away })
+}
+
+statement!(
+    DatabaseName() -> Scalar<Text> = "
+    SELECT format('%s, number %s', datname, oid) FROM pg_database WHERE datname = current_database()"
+);
+
+statement!(
+    /// The same of a server and of its standbys, and of no other.
+    SystemIdentifier() -> Scalar<BigInt> = "SELECT system_identifier FROM pg_control_system()"
+);
+
+/// What a database is told from others by.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    database: String,
+    /// Of the server; none where the role may not ask for it.
+    system: Option<i64>,
+}
+
+impl Identity {
+    /// Whether nothing is known by which they differ.
+    fn may_be(&self, other: &Self) -> bool {
+        let are_others = self.system.zip(other.system).is_some_and(|(one, other)| one != other);
+        self.database == other.database && !are_others
+    }
+}
+
+async fn identity(target: &Target, deadline: Instant) -> Result<Identity, StoreError> {
+    use crate::database::query::RunQueryDsl;
+    let database: String = target
+        .run::<_, Failure>(deadline, async |connection| Ok(DatabaseName {}.get_result(connection).await?))
+        .await?;
+    let system: Result<i64, Failure> = target
+        .run::<_, Failure>(deadline, async |connection| Ok(SystemIdentifier {}.get_result(connection).await?))
+        .await;
+    let system = match system.map_err(StoreError::from) {
+        Ok(system) => Some(system),
+        // The role may not, or the provider of the database lets nobody.
+        Err(StoreError::Internal(_)) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(Identity { database, system })
 }
 
 statement!(
@@ -229,6 +314,20 @@ impl Lag {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn databases_differ_by_their_servers_or_where_those_are_not_known_by_themselves() {
+        let of = |database: &str, system| Identity { database: database.to_owned(), system };
+        for (one, other, may_be) in [
+            (of("shop, number 5", Some(1)), of("shop, number 5", Some(1)), true),
+            (of("shop, number 5", Some(1)), of("shop, number 5", Some(2)), false),
+            (of("shop, number 5", Some(1)), of("shop, number 6", Some(1)), false),
+            (of("shop, number 5", None), of("shop, number 5", Some(1)), true),
+            (of("shop, number 5", None), of("store, number 5", Some(1)), false),
+        ] {
+            assert_eq!(one.may_be(&other), may_be, "{one:?} {other:?}");
+        }
+    }
 
     #[test]
     fn lag_is_the_age_of_the_oldest_position_not_reached() {

@@ -228,7 +228,7 @@ impl Store {
     }
 
     /// When a request that begins now has waited long enough.
-    fn deadline(&self) -> Instant {
+    pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.primary.options.answer
     }
 

@@ -9,8 +9,8 @@ use store::Importer;
 use time::Date;
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 every line was read, 1 failed and nothing was stored, 2 wrong usage or a file of another kind,
-3 some lines were refused and the others went in.";
+Exit codes: 0 every line was read, 1 failed and nothing was stored, or the lines went in and the refused ones could not be
+written, as the message says, 2 wrong usage or a file of another kind, 3 some lines were refused and the others went in.";
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXIT_CODES)]
@@ -85,8 +85,8 @@ Examples:
   zcat orders.csv.gz | api import orders - --account 1 --dry-run --json
 
 The same file again changes nothing. An order that is there with other lines is replaced.
-Exit codes: 0 every line was read, 1 failed and nothing was stored, 2 wrong usage or a file of another kind,
-3 some lines were refused and the others went in.";
+Exit codes: 0 every line was read, 1 failed and nothing was stored, or the lines went in and the refused ones could not be
+written, as the message says, 2 wrong usage or a file of another kind, 3 some lines were refused and the others went in.";
 
 const PRODUCTS_HELP: &str = "\
 Fields: sku (required); name, category, price, cost, cost_date, stock, on_order, lead_time_days, pack_size,

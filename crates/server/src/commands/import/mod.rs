@@ -26,7 +26,7 @@ use source::Source;
 use super::{PARTLY, USAGE};
 
 /// Imports a file and prints the summary. Gives 0 when every line was read, 3 when some were refused, 2 when the
-/// file or the options are wrong; an error is a failure after which nothing is stored.
+/// file or the options are wrong; an error is a failure after which nothing is stored, unless it says so.
 pub async fn run(command: ImportCommand, connect: &Connect, store: &Store) -> anyhow::Result<ExitCode> {
     let account = AccountId(command.file().account);
     let Some(account) = store.find(account).await? else {
@@ -45,6 +45,7 @@ pub async fn run(command: ImportCommand, connect: &Connect, store: &Store) -> an
     match result {
         Ok(code) => Ok(code),
         Err(failure @ (Failure::Usage(_) | Failure::File(_))) => Ok(usage(&failure.to_string())),
+        Err(Failure::Rejects(why)) if command.file().dry_run => Err(anyhow::anyhow!("nothing was imported: {why}")),
         Err(failure @ Failure::Rejects(_)) => Err(failure.into()),
         Err(failure) => Err(failure).context("nothing was imported"),
     }
@@ -82,12 +83,8 @@ impl Import {
             audience: Audience::Command,
         };
         let target = Target { account: self.account.id, now: OffsetDateTime::now_utc(), dry_run: args.dry_run };
-        Ok(Opened {
-            options,
-            target,
-            source: Source::open(&args.path)?,
-            rejects: RejectsFile::new(args.rejects_path()),
-        })
+        let source = Source::open(&args.path)?;
+        Ok(Opened { options, target, source, rejects: RejectsFile::new(args.rejects_path(), &args.path)? })
     }
 
     fn today(&self, opened: &Opened) -> time::Date {
@@ -160,19 +157,21 @@ impl Import {
     }
 }
 
-/// Prints the outcome.
+/// Prints the outcome; that, too, of a file whose refused lines cannot be written.
 fn finish<S: Serialize>(
     args: &FileArgs,
     rejects: &RejectsFile,
     report: &Report<S>,
     describe: fn(&S) -> String,
 ) -> Result<ExitCode, Failure> {
-    let written = rejects.finish()?;
+    let written = rejects.finish();
+    let path = written.as_ref().ok().and_then(Option::as_deref);
     let Report { read: Counts { rejected, .. }, .. } = report;
     if args.json {
-        println!("{}", summary::json(report, args.dry_run, written.as_deref()));
+        println!("{}", summary::json(report, args.dry_run, path));
     } else {
-        print!("{}", summary::text(report, args.dry_run, written.as_deref(), describe));
+        print!("{}", summary::text(report, args.dry_run, path, describe));
     }
+    written?;
     Ok(if *rejected > 0 { ExitCode::from(PARTLY) } else { ExitCode::SUCCESS })
 }

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, BufWriter, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -15,8 +16,16 @@ pub struct RejectsFile {
 }
 
 impl RejectsFile {
-    pub fn new(path: PathBuf) -> Self {
-        Self { path, writer: Arc::new(Mutex::new(None)) }
+    /// The file at `path`, for lines of the file `read`, which may be `-`.
+    ///
+    /// # Errors
+    /// When both are the same: it would be cut off while it is read.
+    pub fn new(path: PathBuf, read: &Path) -> Result<Self, Failure> {
+        let read = if read.as_os_str() == "-" { Path::new("/dev/stdin") } else { read };
+        if is_same_file(&path, read) {
+            return Err(Failure::Usage(format!("--rejects: {} is the file that is read", path.display())));
+        }
+        Ok(Self { path, writer: Arc::new(Mutex::new(None)) })
     }
 
     /// Takes refused lines while the file is read.
@@ -32,12 +41,15 @@ impl RejectsFile {
         })
     }
 
-    /// Where the refused lines are, if there were any.
+    /// Where the refused lines are, if there were any. When they cannot be written, the others are in already.
     pub fn finish(&self) -> Result<Option<String>, Failure> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(mut writer) = writer.take() else { return Ok(None) };
-        writer.flush().map_err(unwritable)?;
-        Ok(Some(self.path.display().to_string()))
+        let path = self.path.display();
+        writer
+            .flush()
+            .map_err(|error| Failure::Rejects(format!("the refused ones cannot be written to {path}: {error}")))?;
+        Ok(Some(path.to_string()))
     }
 }
 
@@ -49,6 +61,28 @@ fn create(path: &Path, head: &[u8]) -> io::Result<BufWriter<File>> {
     Ok(writer)
 }
 
-fn unwritable(error: io::Error) -> Failure {
-    Failure::Io(format!("the lines went in, but the refused ones cannot be written: {error}"))
+/// Whether two paths lead to one file, by links or not.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place =
+        |path: &Path| path.metadata().ok().filter(|about| about.is_file()).map(|about| (about.dev(), about.ino()));
+    place(one).is_some_and(|one| place(other) == Some(one))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_that_is_read_takes_no_refused_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let [read, link, other] = ["orders.csv", "link.csv", "other.csv"].map(|name| folder.path().join(name));
+        std::fs::write(&read, "sku\n").unwrap();
+        std::os::unix::fs::symlink(&read, &link).unwrap();
+        for same in [&read, &link, &folder.path().join("./orders.csv")] {
+            let refused = RejectsFile::new(same.clone(), &read).err().unwrap();
+            assert!(matches!(refused, Failure::Usage(_)), "{refused}");
+        }
+        assert!(RejectsFile::new(other, &read).is_ok());
+        assert!(RejectsFile::new("/dev/null".into(), Path::new("/dev/null")).is_ok());
+    }
 }

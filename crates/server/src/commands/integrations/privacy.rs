@@ -48,6 +48,7 @@ async fn show(store: &Store, request: &LoggedRequest) -> anyhow::Result<()> {
     anyhow::ensure!(request.kind == RequestKind::Data, "request {} is not one for data", request.id);
     let customer = request.customer.as_deref().context("the customer is forgotten")?;
     let data = store.data_of(request.account, request.provider, customer).await?;
+    let data = data.with_context(|| format!("nothing is kept of the customer of request {}", request.id))?;
     println!("{}", serde_json::to_string_pretty(&data)?);
     Ok(())
 }
