@@ -12,6 +12,7 @@ pub(super) enum Stream {
     Visits = 7,
     Visitor = 8,
     Ad = 9,
+    Trend = 10,
 }
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014), started by what it is for.

@@ -1,4 +1,4 @@
-//! What goes wrong in the shop, and when: it is for the jobs to find out.
+//! What happens in the shop, most of it going wrong, and when: it is for the jobs to find out.
 
 use super::calendar::HISTORY_DAYS;
 
@@ -44,3 +44,10 @@ pub const DEARER_CAMPAIGN: &str = "Shopping - all products";
 pub const LEAVING_DAY: usize = before_opening(95);
 /// How many of them.
 pub const LEAVERS: u64 = 60;
+
+/// From this day on many buyers take one product more…
+pub const TREND_DAY: usize = before_opening(8);
+/// …in thousandths of them. An influencer has shown it.
+pub const TREND_BUYERS: u64 = 90;
+/// Place among the best sellers of the product.
+pub const TREND_RANK: usize = 9;

@@ -11,7 +11,7 @@ use super::{
     draw::{Draw, Stream},
     happenings::{
         BUYER_LEAVES_DAY, BUYER_RETURNS_DAY, FAULTY_RANK, REFUND_DAY, REFUND_WINDOW_DAYS, REFUNDED_ORDERS, RESTOCK_DAY,
-        STOCK_OUT_DAY, STOCK_OUT_RANK,
+        STOCK_OUT_DAY, STOCK_OUT_RANK, TREND_BUYERS, TREND_DAY, TREND_RANK,
     },
     people::Person,
 };
@@ -163,8 +163,13 @@ impl Shop {
         let mut draw = Draw::seeded(wish.seed);
         let wanted = lines(wish.generous, &mut draw);
         let mut items: Vec<Item> = Vec::with_capacity(wanted);
-        for _ in 0..wanted {
-            let item = Item { product: self.catalogue.wanted(&mut draw), units: units(&mut draw) };
+        let wished = (0..wanted).map(|_| Item { product: self.catalogue.wanted(&mut draw), units: units(&mut draw) });
+        let mut wished: Vec<Item> = wished.collect();
+        // Drawn apart, so that the rest is what it would be without.
+        if wish.day >= TREND_DAY && Draw::new(Stream::Trend, wish.seed).chance(TREND_BUYERS) {
+            wished.push(Item { product: TREND_RANK, units: 1 });
+        }
+        for item in wished {
             let twice = items.iter().any(|bought| bought.product == item.product);
             let shelf = self.shelves.get_mut(item.product);
             if !twice && shelf.is_some_and(|shelf| shelf.sell(item.units)) {

@@ -21,6 +21,7 @@ use super::{
     calendar::Calendar,
     happenings::{
         DEARER_DAY, FAULTY_RANK, LEAVERS, LEAVING_DAY, OUTAGE_DAY, REFUND_DAY, STOCK_OUT_DAY, STOCK_OUT_RANK,
+        TREND_DAY, TREND_RANK,
     },
     shop::Shop,
     spend, visits,
@@ -204,6 +205,20 @@ fn the_best_seller_is_out_of_stock() {
     assert!(sales.iter().all(|day| *day < STOCK_OUT_DAY));
     let month_before = sales.iter().filter(|day| **day >= STOCK_OUT_DAY - 30).count();
     assert!(month_before >= 40, "{month_before}");
+}
+
+#[test]
+fn a_product_takes_off() {
+    let shop = shop(OPENING, UNTIL);
+    let bought = |days: std::ops::Range<usize>| {
+        let window = shop.calendar.start(days.start)..shop.calendar.start(days.end);
+        let orders = shop.orders.iter().filter(|order| window.contains(&order.at));
+        orders.filter(|order| order.items.iter().any(|item| item.product == TREND_RANK)).count()
+    };
+    let (week, before) = (bought(HISTORY_DAYS - 7..HISTORY_DAYS), bought(TREND_DAY - 56..TREND_DAY));
+    // Eight weeks before.
+    assert!(before >= 8 && week * 8 > before * 3, "{week} {before}");
+    assert!(shop.shelves[TREND_RANK].stock > 0, "and is still there");
 }
 
 /// On whatever day of the year the shop is first loaded, its sudden happenings stand out from its noise.
