@@ -7,10 +7,17 @@ mod votes;
 
 pub use votes::Voter;
 
-use std::{collections::HashMap, sync::Arc, time::Duration as StdDuration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration as StdDuration,
+};
 
 use domain::{
-    StoreError,
+    MessageId, StoreError,
     accounts::Mode,
     sealing::Sealer,
     shops::Secret,
@@ -19,7 +26,7 @@ use domain::{
         channels::{ChannelError, ParsedHook, Profile, SocialInbox, SocialReplies},
         classify, decide,
         profiles::{SUBSCRIBE_AGAIN, SUBSCRIBE_EVERY},
-        replies::{HookLog, Intake, ProfileStore, ReplyQueue, SocialAccount, Undecided, token_binding},
+        replies::{HookLog, Intake, ProfileStore, ReplyQueue, SocialAccount, Undecided, Waiting, token_binding},
         votes::{Counted, Vote, VoteStore},
     },
     zone::Zone,
@@ -30,6 +37,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::{
+    outage,
     shops::{
         Ports,
         tokens::{AccessError, Held},
@@ -122,7 +130,8 @@ impl SocialWorker {
     }
 
     async fn answer(&self, stopped: impl Future<Output = ()>) {
-        let turn = || async { self.tick().await.map(|()| false) };
+        let passed = AtomicI64::new(0);
+        let turn = || async { self.turn(&passed).await.map(|()| false) };
         worker::run_to_the_end(stopped, EVERY, "conversations wait; trying again", turn).await;
     }
 
@@ -131,23 +140,18 @@ impl SocialWorker {
     /// # Errors
     /// Trouble with the database; what was taken is taken again later.
     pub async fn tick(&self) -> Result<(), StoreError> {
-        self.intake.wake(self.now()).await?;
-        for _ in 0..AT_ONCE {
-            if !self.read_hook().await? {
-                break;
-            }
-        }
-        for _ in 0..AT_ONCE {
-            if !self.decide_next().await? {
-                break;
-            }
-        }
-        for _ in 0..AT_ONCE {
-            if !self.deliver_next().await? {
-                break;
-            }
-        }
-        self.poll().await
+        self.turn(&AtomicI64::new(0)).await
+    }
+
+    /// The same, but of the comments only those after the one that was `passed` last, until there are none. What fails of one
+    /// kind of work keeps no other from being done: the first failure is told in the end.
+    async fn turn(&self, passed: &AtomicI64) -> Result<(), StoreError> {
+        let woken = self.intake.wake(self.now()).await;
+        let read = for_a_while(|| self.read_hook()).await;
+        let decided = for_a_while(|| self.decide_next(passed)).await;
+        let delivered = for_a_while(|| self.deliver_next()).await;
+        let polled = self.poll().await;
+        woken.and(read).and(decided).and(delivered).and(polled)
     }
 
     /// Takes the oldest hook in. Whether there was one.
@@ -175,16 +179,31 @@ impl SocialWorker {
         Ok(true)
     }
 
-    /// Decides about the comment that has waited longest. Whether there was one.
-    async fn decide_next(&self) -> Result<bool, StoreError> {
-        let Some(undecided) = self.intake.undecided(self.now()).await? else { return Ok(false) };
-        let (account_id, message) = (undecided.account.0, undecided.message.0);
-        let deciding = async {
-            let judged = self.judge(&undecided, None).await?;
-            self.conclude(&undecided, judged, None).await
+    /// Decides about the comment that has waited longest of those after the one that was `passed` last. Whether that was done:
+    /// where it fails, what else there is comes first, as the next may take as long to fail. The comment has its turn again
+    /// after all others.
+    async fn decide_next(&self, passed: &AtomicI64) -> Result<bool, StoreError> {
+        let after = MessageId(passed.load(Ordering::Relaxed));
+        let Some(next) = self.intake.next_undecided(after).await? else {
+            passed.store(0, Ordering::Relaxed);
+            return Ok(false);
         };
-        deciding.instrument(tracing::error_span!("social_decision", account_id, message)).await?;
-        Ok(true)
+        passed.store(next.message.0, Ordering::Relaxed);
+        let deciding = async {
+            if let Err(error) = self.decide_about(next).await {
+                outage::warn(&error, "a comment could not be decided about and waits for its next turn");
+                return false;
+            }
+            true
+        };
+        let (account_id, message) = (next.account.0, next.message.0);
+        Ok(deciding.instrument(tracing::error_span!("social_decision", account_id, message)).await)
+    }
+
+    async fn decide_about(&self, next: Waiting) -> Result<(), StoreError> {
+        let Some(undecided) = self.intake.undecided(next, self.now()).await? else { return Ok(()) };
+        let judged = self.judge(&undecided, None).await?;
+        self.conclude(&undecided, judged, None).await
     }
 
     /// What is to be done about a comment by what is known of it now. `vote`: what came of asking the model just now.
@@ -348,6 +367,16 @@ impl SocialWorker {
     }
 }
 
+/// Does work of one kind while there is some, for a while.
+async fn for_a_while<F: Future<Output = Result<bool, StoreError>>>(work: impl Fn() -> F) -> Result<(), StoreError> {
+    for _ in 0..AT_ONCE {
+        if !work().await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 async fn within<T>(limit: StdDuration, call: impl Future<Output = Result<T, ChannelError>>) -> Result<T, ChannelError> {
     let late = |_| Err(ChannelError::Unavailable("no answer in time".to_owned()));
     timeout(limit, call).await.unwrap_or_else(late)
@@ -374,3 +403,6 @@ fn own_token(sealer: &dyn Sealer, account: &SocialAccount) -> Option<Secret> {
     let token = token.inspect_err(|error| tracing::error!(%error, "a profile's token cannot be opened")).ok()?;
     String::from_utf8(token).ok().map(Secret::new)
 }
+
+#[cfg(test)]
+mod tests;

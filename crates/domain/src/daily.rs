@@ -150,9 +150,9 @@ pub struct RollUp {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait DailyStore: Send + Sync {
-    /// Sums up the dirty days, and those alone, in one transaction; all days after a change of the account's rates or of its
-    /// time zone, which is `zone`. Whatever the order in which data came in, the same data gives the same sums. `now` is noted as the time up to which tracking events
-    /// have been looked at. `None`, at once, while another task or process rolls the same account up: the caller decides
+    /// Sums up the dirty days, and those alone, or all days after a change of the account's rates or of its time zone, which is
+    /// `zone`: the newest first, in steps of which each is kept. Whatever the order in which data came in, the same data gives
+    /// the same sums. `now` is noted as the time up to which tracking events have been looked at. `None`, at once, while another task or process rolls the same account up: the caller decides
     /// whether to try again later.
     async fn roll_up(
         &self,

@@ -1,6 +1,7 @@
 //! [`JobStore`] on Postgres, and the transaction that every job ends with.
 
 pub(crate) mod requests;
+mod retention;
 
 use async_trait::async_trait;
 use diesel::{

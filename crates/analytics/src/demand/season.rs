@@ -63,7 +63,7 @@ impl Category {
     }
 
     fn new<'a>(of: SeasonOf, items: impl IntoIterator<Item = Sales<'a>>) -> Self {
-        let (mut sum, mut days, mut years) = (0.0, 0.0, Vec::new());
+        let (mut sum, mut days, mut last_year) = (0.0, 0.0, None::<LastYear>);
         for item in items {
             let units = item.since_the_first();
             let recent = last(&units, LEVEL_DAYS);
@@ -71,10 +71,14 @@ impl Category {
                 sum += recent.iter().flatten().sum::<f64>();
                 days += recent.iter().flatten().count() as f64;
             }
-            years.extend(LastYear::of(&units));
+            match (LastYear::of(&units), &mut last_year) {
+                (Some(year), Some(all)) => all.add(&year),
+                (Some(year), none) => *none = Some(year),
+                (None, _) => {}
+            }
         }
         let level = (days > 0.0).then(|| sum / days);
-        Self { level, last_year: LastYear::together(&years).map(|year| (of, year)) }
+        Self { level, last_year: last_year.map(|year| (of, year)) }
     }
 
     /// With what the shop shows where the category shows nothing.
@@ -85,15 +89,11 @@ impl Category {
 }
 
 impl LastYear {
-    /// Of items that each had one.
-    fn together(years: &[Self]) -> Option<Self> {
-        let sum = |units: &dyn Fn(&Self) -> f64| years.iter().map(units).sum::<f64>();
-        let days = years.first()?.cumulated.len();
-        Some(Self {
-            cumulated: (1..=days).map(|days| sum(&|year| year.units(days))).collect(),
-            before: sum(&|year| year.before),
-            daily_before: sum(&|year| year.daily_before),
-        })
+    /// That of another item to it.
+    fn add(&mut self, other: &Self) {
+        self.cumulated.iter_mut().zip(&other.cumulated).for_each(|(sum, units)| *sum += units);
+        self.before += other.before;
+        self.daily_before += other.daily_before;
     }
 
     /// As the season of an item goes that sells `level` units a day now, if it goes as this one, of other items, did.

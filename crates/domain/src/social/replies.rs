@@ -79,6 +79,13 @@ impl SocialAccount {
     }
 }
 
+/// Which comment is to be decided about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    pub account: AccountId,
+    pub message: MessageId,
+}
+
 /// A comment that is to be decided about, and what is known around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undecided {
@@ -223,8 +230,10 @@ pub trait Intake: Send + Sync {
         changes: Vec<Change>,
         now: OffsetDateTime,
     ) -> Result<u64, StoreError>;
-    /// The comment that has waited longest for a decision, but for those that wait for a vote.
-    async fn undecided(&self, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError>;
+    /// The comment that has waited longest for a decision of those after one of them, but for those that wait for a vote.
+    async fn next_undecided(&self, after: MessageId) -> Result<Option<Waiting>, StoreError>;
+    /// A comment with what is known around it; `None` once it was decided about.
+    async fn undecided(&self, comment: Waiting, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError>;
     /// Writes what was decided, unless the comment was decided about or changed meanwhile, and ends the vote that it goes by,
     /// in one transaction. A vote that was ended elsewhere decides nothing: the comment waits for its turn. With
     /// [`Decision::Ask`] it waits for its vote.

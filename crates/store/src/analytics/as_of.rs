@@ -53,7 +53,8 @@ const COPIED: [(&str, &str); 17] = [
 ];
 
 statement!(
-    /// Waits for a roll-up of the account, and keeps others from beginning: the sums of all days are of one state.
+    /// Waits for a step of a roll-up of the account, and keeps others from beginning: each day's sums are of one state. All days
+    /// are, as they are rolled up before, unless what they depend on has changed since.
     LockSums(account: i64 => BigInt) -> Scalar<Bool> =
         "SELECT pg_advisory_xact_lock(726300, hashint8($1)) IS NULL"
 );

@@ -55,9 +55,13 @@ use crate::{
 use customers::NewCustomers;
 use sums::{Visitors, VisitorsByCountry};
 
+/// Days that one transaction sums up. A quarter of a year of the largest accounts takes a statement seconds; all their years
+/// at once would take it longer than it has.
+const DAYS_AT_ONCE: usize = 92;
+
 statement!(
     /// Takes the lock of the account's sums, until the end of the transaction, if it is free. Waiting for it would hold a
-    /// connection for as long as the roll-up that has it, which may be minutes.
+    /// connection for as long as the step of a roll-up that has it, which may be minutes.
     TryLock(account: i64 => BigInt) -> Scalar<Bool> = "SELECT pg_try_advisory_xact_lock(726300, hashint8($1))"
 );
 
@@ -205,36 +209,20 @@ impl DailyStore for Store {
         zone: &Zone,
         now: OffsetDateTime,
     ) -> Result<Option<RollUp>, StoreError> {
-        self.job_transaction(async |connection| {
-            if !(TryLock { account: account.0 }).get_result::<bool>(connection).await? {
-                return Ok(None);
-            }
-            let mut days = dirty::take_dirty(connection, account).await?;
-            let visited = dirty::of_new_events(connection, account, zone, now).await?;
-            days.extend(dirty::take_stale(connection, account, zone).await?);
-            let only_visited = Bounds::of(&visited.difference(&days).copied().collect(), zone);
-            VisitorsByCountry::of(account, &only_visited).execute(connection).await?;
-            // Those that had more than before.
-            let recounted: Vec<Date> = Visitors::of(account, &only_visited).load(connection).await?;
-            // Nothing is computed from today's visitors before tomorrow, and there is a new one every minute.
-            let today = zone.day_of(now);
-            let news = days.len() + recounted.iter().filter(|day| **day < today).count();
-            let version = raise_version(connection, account, news > 0).await?;
-            let rolled = RollUp { days: count(days.len() + recounted.len()), version };
-            if days.is_empty() {
+        let mut rolled = RollUp::default();
+        let mut looks_at_events = true;
+        loop {
+            let step = self
+                .job_transaction(async |connection| step(connection, account, zone, now, looks_at_events).await)
+                .await?;
+            // Between two steps another process may have taken the account over, and goes on where this one was.
+            let Some(step) = step else { return Ok(None) };
+            rolled = RollUp { days: rolled.days + step.days, version: step.version };
+            if step.is_last {
                 return Ok(Some(rolled));
             }
-            let bounds = Bounds::of(&days, zone);
-            sums::rewrite(connection, account, &bounds).await?;
-            let before = customers::rewrite(connection, account, &bounds).await?;
-            costs::write_days(connection, account, &bounds).await?;
-            let moved = customers::sum_up(connection, account, &bounds, &before).await?;
-            days.extend(moved.into_iter().map(|instant| zone.day_of(instant)));
-            NewCustomers::of(account, &Bounds::of(&days, zone)).execute(connection).await?;
-            sums::drop_empty(connection, account, &bounds).await?;
-            Ok(Some(rolled))
-        })
-        .await
+            looks_at_events = false;
+        }
     }
 
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError> {
@@ -285,6 +273,78 @@ async fn raise_version(connection: &mut AsyncPgConnection, account: AccountId, c
         .returning(roll_ups::version)
         .get_result(connection)
         .await
+}
+
+/// What a step of a roll-up has done.
+struct Step {
+    days: u64,
+    version: i64,
+    /// Whether nothing is left but days that an import is writing to.
+    is_last: bool,
+}
+
+/// Sums up some of the days that are due, the newest first. `None` while the account is rolled up elsewhere.
+///
+/// A history of years takes many steps, each a transaction of its own: so no statement comes near its time limit, and what is
+/// done stays when a later step fails or the process is killed. Who reads between two steps finds days of before beside new
+/// ones, but no day that is half done; the totals of customers are always the sums of their days as they stand.
+async fn step(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    zone: &Zone,
+    now: OffsetDateTime,
+    looks_at_events: bool,
+) -> Result<Option<Step>, Error> {
+    if !(TryLock { account: account.0 }).get_result::<bool>(connection).await? {
+        return Ok(None);
+    }
+    let mut days = dirty::take_dirty(connection, account, DAYS_AT_ONCE).await?;
+    let has_all_dirty = days.len() < DAYS_AT_ONCE;
+    let visited = match looks_at_events {
+        true => dirty::of_new_events(connection, account, zone, now).await?,
+        false => BTreeSet::new(),
+    };
+    // At least one, however many are dirty: so days are not found stale that were summed up for the first time meanwhile.
+    let at_most = DAYS_AT_ONCE.saturating_sub(days.len()).max(1);
+    let stale = dirty::take_stale(connection, account, zone, at_most).await?;
+    days.extend(stale.days.iter().copied());
+    let only_visited = Bounds::of(&visited.difference(&days).copied().collect(), zone);
+    // Those that had more than before.
+    let mut recounted: Vec<Date> = Vec::new();
+    for bounds in only_visited.chunks(DAYS_AT_ONCE) {
+        VisitorsByCountry::of(account, &bounds).execute(connection).await?;
+        let more: Vec<Date> = Visitors::of(account, &bounds).load(connection).await?;
+        recounted.extend(more);
+    }
+    // Nothing is computed from today's visitors before tomorrow, and there is a new one every minute.
+    let today = zone.day_of(now);
+    let news = days.len() + recounted.iter().filter(|day| **day < today).count();
+    let version = raise_version(connection, account, news > 0).await?;
+    if !days.is_empty() {
+        sum_up(connection, account, zone, &days).await?;
+    }
+    sums::drop_empty(connection, account, &stale.droppable(&days)).await?;
+    let is_last = has_all_dirty && stale.from.is_none();
+    Ok(Some(Step { days: count(days.len() + recounted.len()), version, is_last }))
+}
+
+/// Writes everything that is kept of these days again.
+async fn sum_up(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    zone: &Zone,
+    days: &BTreeSet<Date>,
+) -> Result<(), Error> {
+    let bounds = Bounds::of(days, zone);
+    sums::rewrite(connection, account, &bounds).await?;
+    let before = customers::rewrite(connection, account, &bounds).await?;
+    costs::write_days(connection, account, &bounds).await?;
+    // From all days of the customers, those of other steps included: the last step that has one of them leaves the right totals.
+    let moved = customers::sum_up(connection, account, &bounds, &before).await?;
+    let mut of_customers = days.clone();
+    of_customers.extend(moved.into_iter().map(|instant| zone.day_of(instant)));
+    NewCustomers::of(account, &Bounds::of(&of_customers, zone)).execute(connection).await?;
+    Ok(())
 }
 
 /// Days with the instants that they start at and end before.

@@ -47,7 +47,7 @@ statement!(
         SELECT product_id, array_agg(gone::date ORDER BY gone) AS days
         FROM (
             SELECT product_id, day, stock, lead(day) OVER (PARTITION BY product_id ORDER BY day) AS next_day
-            FROM stock_levels WHERE account_id = $1 AND day <= $3) l
+            FROM stock_levels WHERE account_id = $1 AND day BETWEEN $2 - $6::int AND $3) l
         CROSS JOIN LATERAL generate_series(
             greatest(l.day, $2)::timestamp, least(l.next_day - 1, l.day + $6::int, $3)::timestamp, interval '1 day') gone
         WHERE l.stock <= $5 GROUP BY product_id

@@ -257,16 +257,37 @@ statement!(
     LockMigrations(lock: i64 => BigInt) -> () = "SELECT FROM pg_advisory_lock($1)"
 );
 
-/// Runs the migrations that have not run yet and returns their names. Safe when several processes start at once.
+/// How long a migration waits for a table at a time: whoever comes after it waits behind it. And how often it tries, a second
+/// apart, while long transactions such as imports go on.
+const MIGRATION_LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
+const MIGRATION_ATTEMPTS: usize = 200;
+
+/// Runs the migrations that have not run yet and returns their names. Safe when several processes start at once, and while
+/// others work: a table that is in use for long is waited for in short turns.
 pub async fn migrate(connect: &Connect) -> anyhow::Result<Vec<String>> {
     let mut connection = connect.establish().await?;
     LockMigrations { lock: MIGRATION_LOCK }.execute(&mut connection).await?;
+    connection.batch_execute(MIGRATION_LOCK_TIMEOUT).await?;
     // The harness blocks its thread, which panics on a single-threaded runtime.
     tokio::task::spawn_blocking(move || {
         let mut harness = AsyncMigrationHarness::new(connection);
-        let run =
-            harness.run_pending_migrations(MIGRATIONS).map_err(|error| anyhow::anyhow!("migration failed: {error}"))?;
-        Ok(run.iter().map(ToString::to_string).collect())
+        let failed = |error| anyhow::anyhow!("migration failed: {error}");
+        let pending = harness.pending_migrations(MIGRATIONS).map_err(failed)?;
+        let mut ran = Vec::with_capacity(pending.len());
+        for migration in pending {
+            let mut attempts = 1;
+            let version = loop {
+                match harness.run_migration(&*migration) {
+                    Err(error) if attempts < MIGRATION_ATTEMPTS && error.to_string().contains("lock timeout") => {
+                        attempts += 1;
+                        std::thread::sleep(Duration::from_secs(1));
+                    }
+                    done => break done.map_err(failed)?.to_string(),
+                }
+            };
+            ran.push(version);
+        }
+        Ok(ran)
     })
     .await?
 }

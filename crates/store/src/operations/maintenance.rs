@@ -50,8 +50,8 @@ const DELIVERY_ATTEMPTS: Stream = Stream { table: "delivery_attempts", column: "
 impl Store {
     /// Makes the months of tracking events and of attempts to deliver from this one to two ahead, drops those that ended
     /// longer ago than they are kept, and removes deliveries and events of such months, as well as idempotency keys that
-    /// are forgotten anyway, probes that no figure is made from any more, and sessions and links of the dashboard that are
-    /// over. Nothing when another process is at it.
+    /// are forgotten anyway, probes that no figure is made from any more, sessions and links of the dashboard that are
+    /// over, and runs of jobs that nobody asks about any more. Nothing when another process is at it.
     ///
     /// What is over is decided by the database's clock, and only while that of the process, `now`, agrees with it: what a
     /// wrong clock removes does not come back.
@@ -78,27 +78,37 @@ impl Store {
     /// [`StoreError`] when the database does not answer.
     pub async fn maintain_at(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
         let this_month = month_of(now.date());
-        let done = self
+        let is_ours = self
             .run_transaction_within::<_, Failure>(LIMITS, async |connection| {
-                prepare_months(connection, this_month, now, retention).await
+                prepare_months(connection, this_month, retention).await
             })
             .await?;
-        if done {
-            let before = months_ago(this_month, retention.delivery_months).midnight().assume_utc();
-            let Pruned { deliveries, events } = self.prune_deliveries(before).await?;
-            if deliveries + events > 0 {
-                tracing::info!(deliveries, events, %before, "removed what was kept long enough");
-            }
+        if !is_ours {
+            return Ok(());
+        }
+        // The months are locked until their transaction ends, and nothing may be written to them: what takes its time is done
+        // after it, and what fails of it keeps nothing else.
+        let expired = self
+            .run_transaction_within::<_, Failure>(LIMITS, async |connection| expire(connection, now).await)
+            .await
+            .map_err(StoreError::from);
+        let before = months_ago(this_month, retention.delivery_months).midnight().assume_utc();
+        let pruned = self.prune_deliveries(before).await;
+        let runs = self.prune_runs(now).await;
+        expired?;
+        let Pruned { deliveries, events } = pruned?;
+        let runs = runs?;
+        if deliveries + events + runs > 0 {
+            tracing::info!(deliveries, events, runs, %before, "removed what was kept long enough");
         }
         Ok(())
     }
 }
 
-/// The part that is one transaction. Whether it was done: another process may be at it.
+/// Whether it was done: another process may be at it.
 async fn prepare_months(
     connection: &mut AsyncPgConnection,
     this_month: Date,
-    now: OffsetDateTime,
     retention: Retention,
 ) -> Result<bool, Failure> {
     if !(TryLock { lock: MAINTENANCE_LOCK }).get_result::<bool>(connection).await? {
@@ -111,6 +121,14 @@ async fn prepare_months(
         }
         drop_before(connection, stream, months_ago(this_month, months)).await?;
     }
+    Ok(true)
+}
+
+/// Removes and wipes what is over at `now`, unless another process is at it.
+async fn expire(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> Result<(), Failure> {
+    if !(TryLock { lock: MAINTENANCE_LOCK }).get_result::<bool>(connection).await? {
+        return Ok(());
+    }
     diesel::delete(idempotency_keys::table)
         .filter(idempotency_keys::created_at.lt(now - Duration::hours(RETENTION_HOURS)))
         .execute(connection)
@@ -119,7 +137,7 @@ async fn prepare_months(
     people::prune(connection, now).await?;
     alerts::prune_firings(connection, now).await?;
     social::retention::prune(connection, now).await?;
-    Ok(true)
+    Ok(())
 }
 
 statement!(

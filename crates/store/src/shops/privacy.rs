@@ -109,17 +109,21 @@ impl TryFrom<OpenRow> for LoggedRequest {
 }
 
 statement!(
-    /// Customers of a platform: one, or all; of a shop without those who bought in another one. Orders of files are of none.
+    /// Customers of a platform behind the one of an id: one, or all; of a shop without those who bought in another one. Orders of
+    /// files are of none.
     CustomerIds<'a>(
         account: i64 => BigInt,
         source: &'a str => Text,
         customer: Option<&'a str> => Nullable<Text>,
         shop: Option<i64> => Nullable<BigInt>,
+        after: i64 => BigInt,
+        limit: i64 => BigInt,
     ) -> Scalar<BigInt> = "
     SELECT id FROM customers
     WHERE account_id = $1 AND source = $2 AND ($3 IS NULL OR external_id = $3) AND ($4 IS NULL OR NOT EXISTS (
         SELECT FROM orders o WHERE o.account_id = $1 AND o.customer_id = customers.id AND o.integration_id <> $4))
-    ORDER BY id"
+        AND id > $5
+    ORDER BY id LIMIT $6"
 );
 
 statement!(
@@ -203,7 +207,15 @@ impl PrivacyStore for Store {
         id: PrivacyRequestId,
         now: OffsetDateTime,
     ) -> Result<Option<Redacted>, StoreError> {
-        Ok(self.transact::<_, Failure>(async |connection| redact(connection, account, id, now).await).await?)
+        let mut after = 0;
+        loop {
+            let step =
+                self.transact::<_, Failure>(async |connection| redact(connection, account, id, after, now).await);
+            match step.await? {
+                Step::Ended(redacted) => return Ok(redacted),
+                Step::UpTo(last) => after = last,
+            }
+        }
     }
 
     async fn forget(
@@ -218,7 +230,8 @@ impl PrivacyStore for Store {
             .transact::<_, Failure>(async |connection| {
                 imports::lock(connection, account).await?;
                 audit::add(connection, &note, now).await?;
-                Ok(forget(connection, account, source.as_str(), Some(customer), &[], None).await?)
+                let (redacted, _) = forget(connection, account, source.as_str(), Some(customer), &[], None, 0).await?;
+                Ok(redacted)
             })
             .await?;
         Ok(redacted)
@@ -305,43 +318,59 @@ struct RequestRow {
     redacted_orders: i64,
 }
 
+/// Customers that are forgotten in a transaction. Those of a large shop take many: each is short, and what is done stays done.
+const STEP: i64 = 1_000;
+
+enum Step {
+    /// None where there is nothing to be redacted.
+    Ended(Option<Redacted>),
+    /// The id of the last customer; more may follow.
+    UpTo(i64),
+}
+
+/// Forgets the next customers of a request, behind the one of an id.
 async fn redact(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     id: PrivacyRequestId,
+    after: i64,
     now: OffsetDateTime,
-) -> Result<Option<Redacted>, Failure> {
+) -> Result<Step, Failure> {
     imports::lock(connection, account).await?;
     let request = privacy_requests::table.find((account.0, id.0));
     let row: Option<RequestRow> =
         request.for_no_key_update().select(RequestRow::as_select()).first(connection).await.optional()?;
     let Some(RequestRow { integration_id, kind, customer, orders, done_at, redacted_customers, redacted_orders }) = row
     else {
-        return Ok(None);
+        return Ok(Step::Ended(None));
     };
     if parse::<RequestKind>(&kind, "kind of a privacy request")? == RequestKind::Data {
-        return Ok(None);
+        return Ok(Step::Ended(None));
     }
     if done_at.is_some() {
-        return Ok(Some(Redacted { customers: redacted_customers, orders: redacted_orders }));
+        return Ok(Step::Ended(Some(Redacted { customers: redacted_customers, orders: redacted_orders })));
     }
     let source = integrations::table.find((account.0, integration_id)).select(integrations::provider);
     let source: String = source.first(connection).await?;
     // The request of a shop names no customer.
     let shop = customer.is_none().then_some(integration_id);
-    let redacted = forget(connection, account, &source, customer.as_deref(), &orders, shop).await?;
-    let done = (
-        privacy_requests::done_at.eq(now),
-        privacy_requests::customer.eq(None::<String>),
+    let (some, last) = forget(connection, account, &source, customer.as_deref(), &orders, shop, after).await?;
+    let redacted = Redacted { customers: redacted_customers + some.customers, orders: redacted_orders + some.orders };
+    let counted = (
         privacy_requests::redacted_customers.eq(redacted.customers),
         privacy_requests::redacted_orders.eq(redacted.orders),
     );
+    diesel::update(request).set(counted).execute(connection).await?;
+    if let Some(last) = last.filter(|_| some.customers >= STEP) {
+        return Ok(Step::UpTo(last));
+    }
+    let done = (privacy_requests::done_at.eq(now), privacy_requests::customer.eq(None::<String>));
     diesel::update(request).set(done).execute(connection).await?;
-    Ok(Some(redacted))
+    Ok(Step::Ended(Some(redacted)))
 }
 
-/// Forgets a customer of a platform, or all of them, or those of a shop, and takes the buyer out of some orders as well.
-/// Imports are locked out.
+/// Forgets a customer of a platform, or the next of all of them or of those of a shop, and takes the buyer out of some orders as
+/// well. Imports are locked out. Gives the id of the last one, too.
 async fn forget(
     connection: &mut AsyncPgConnection,
     account: AccountId,
@@ -349,11 +378,13 @@ async fn forget(
     customer: Option<&str>,
     orders: &[String],
     shop: Option<i64>,
-) -> QueryResult<Redacted> {
+    after: i64,
+) -> QueryResult<(Redacted, Option<i64>)> {
     if let Some(customer) = customer {
         Forget { account: account.0, source, customer }.execute(connection).await?;
     }
-    let ids: Vec<i64> = CustomerIds { account: account.0, source, customer, shop }.load(connection).await?;
+    let next = CustomerIds { account: account.0, source, customer, shop, after, limit: STEP };
+    let ids: Vec<i64> = next.load(connection).await?;
     TouchDays { account: account.0, ids: &ids, source, orders }.execute(connection).await?;
     // Results as of past days are computed on copies of the account, whose rows have the ids of the account's.
     let copies = accounts::table.filter(accounts::copy_of.eq(account.0)).select(accounts::id);
@@ -361,7 +392,7 @@ async fn forget(
         strip(connection, copy, &ids, source, orders).await?;
     }
     let stripped = strip(connection, account.0, &ids, source, orders).await?;
-    Ok(Redacted { customers: count(ids.len()), orders: count(stripped) })
+    Ok((Redacted { customers: count(ids.len()), orders: count(stripped) }, ids.last().copied()))
 }
 
 /// Removes customers with what was computed of them, and who of the commenters they are; their documents keep their money. Returns how many orders lost their

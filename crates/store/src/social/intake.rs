@@ -13,12 +13,12 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    StoreError,
+    MessageId, StoreError,
     social::{
         Classified, Decision, Reason, ReplyState,
         channels::Change,
         fingerprint_of,
-        replies::{Intake, SocialAccount, Undecided},
+        replies::{Intake, SocialAccount, Undecided, Waiting},
         votes::Counted,
     },
 };
@@ -56,8 +56,13 @@ impl Intake for Store {
         Ok(taken)
     }
 
-    async fn undecided(&self, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError> {
-        Ok(self.run::<_, Failure>(async |connection| undecided::next(connection, now).await).await?)
+    async fn next_undecided(&self, after: MessageId) -> Result<Option<Waiting>, StoreError> {
+        Ok(self.run::<_, Failure>(async |connection| undecided::next(connection, after).await).await?)
+    }
+
+    async fn undecided(&self, comment: Waiting, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError> {
+        let (account, id) = (comment.account.0, comment.message.0);
+        Ok(self.run::<_, Failure>(async |connection| find(connection, account, id, now).await).await?)
     }
 
     async fn decided(

@@ -171,6 +171,83 @@ async fn deliveries_that_have_ended_or_are_held_go_with_their_events_and_what_is
 }
 
 #[tokio::test]
+async fn deliveries_of_a_subscription_that_was_revoked_go_too_and_what_is_behind_a_pending_one_is_found() {
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    let subscriptions = [fixture.subscription(account, &["*"]).await, fixture.subscription(account, &["*"]).await];
+    // More than are looked at in one go.
+    let events: Vec<_> = (0..1_201)
+        .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into())
+        .collect();
+    fixture.store.emit(account, &events, datetime!(2026-01-01 00:00 UTC)).await.unwrap();
+    let [kept, revoked] = subscriptions;
+    for change in [
+        format!("UPDATE webhook_subscriptions SET revoked_at = '2026-01-02 00:00Z' WHERE id = {revoked}"),
+        format!("UPDATE deliveries SET state = 'canceled' WHERE subscription_id = {revoked}"),
+        format!(
+            "UPDATE deliveries SET state = 'delivered'
+             WHERE subscription_id = {kept} AND event_id > (SELECT min(id) FROM events)"
+        ),
+    ] {
+        fixture.execute(&change).await;
+    }
+    fixture.store.maintain_at(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
+    assert_eq!((fixture.count("deliveries").await, fixture.count("events").await), (1, 1));
+    assert_eq!(fixture.count("deliveries WHERE state = 'pending'").await, 1);
+}
+
+/// What is removed row by row comes after the months, and waits for others' locks alone.
+#[tokio::test]
+async fn what_cannot_be_removed_keeps_nothing_else() {
+    if testkit::skip_on_citus("its nodes wait for each other's locks in their own way") {
+        return;
+    }
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    fixture.subscription(account, &["*"]).await;
+    let event = CreditsLow { balance: 1, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into();
+    fixture.store.emit(account, &[event], datetime!(2026-01-01 00:00 UTC)).await.unwrap();
+    fixture.execute("UPDATE deliveries SET state = 'delivered'").await;
+    let key = "INSERT INTO idempotency_keys VALUES ($1, '/', 'old', sha256(''), '{}', '2026-01-01 00:00Z')";
+    fixture.sql.execute(key, &[&account.0]).await.unwrap();
+    let held = fixture.db.client().await.unwrap();
+    held.batch_execute("BEGIN; SELECT FROM idempotency_keys FOR UPDATE").await.unwrap();
+    fixture.store.maintain_at(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap_err();
+    assert_eq!(fixture.count("pg_class WHERE relname = 'track_events_202605'").await, 1);
+    assert_eq!((fixture.count("events").await, fixture.count("idempotency_keys").await), (0, 1));
+    held.batch_execute("COMMIT").await.unwrap();
+    fixture.store.maintain_at(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
+    assert_eq!(fixture.count("idempotency_keys").await, 0);
+}
+
+#[tokio::test]
+async fn runs_are_kept_for_ninety_days_and_the_last_of_each_job_for_ever() {
+    let fixture = Fixture::new().await;
+    let accounts = [fixture.account().await, fixture.account().await];
+    fixture
+        .execute(
+            "INSERT INTO job_runs (account_id, job, as_of, state, claim, lease_until, started_at, finished_at)
+             SELECT id, run.job, run.as_of::date, run.state, 1, run.at::timestamptz, run.at::timestamptz,
+                CASE WHEN run.state = 'done' THEN run.at::timestamptz END
+             FROM accounts, (VALUES
+                ('profit_snapshots', '2026-02-13', 'done', '2026-02-13 12:00Z'),
+                ('profit_snapshots', '2026-02-14', 'failed', '2026-02-14 11:59Z'),
+                ('profit_snapshots', '2026-02-15', 'done', '2026-02-14 11:59Z'),
+                ('profit_snapshots', '2026-02-16', 'done', '2026-02-14 12:00Z'),
+                ('smart_reorder', '2026-01-01', 'done', '2026-01-01 12:00Z'),
+                ('smart_reorder', '2026-01-02', 'done', '2026-01-02 12:00Z')) AS run (job, as_of, state, at)",
+        )
+        .await;
+    fixture.store.maintain_at(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
+    for account in accounts {
+        let kept = "SELECT as_of::text FROM job_runs WHERE account_id = $1 ORDER BY as_of";
+        let rows = fixture.sql.query(kept, &[&account.0]).await.unwrap();
+        let kept: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        assert_eq!(kept, ["2026-01-02", "2026-02-14", "2026-02-16"]);
+    }
+}
+
+#[tokio::test]
 async fn what_waits_is_counted() {
     let fixture = Fixture::new().await;
     let account = fixture.account().await;

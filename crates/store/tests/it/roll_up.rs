@@ -471,6 +471,82 @@ async fn other_rates_or_another_time_zone_make_all_days_anew() {
     assert_eq!(roll_up(&db, account, "America/Sao_Paulo").await, 0);
 }
 
+/// Puts in an order of the customer `ana` every so many days, the first on 1 January 2025, at an hour of UTC.
+async fn history(sql: &Client, account: AccountId, orders: i32, every: i32, hour: i32) {
+    let ana = shop::customer(sql, account, "ana").await;
+    sql.execute(
+        "INSERT INTO orders (account_id, source, external_id, customer_id, placed_at, gross, units, content_hash)
+         SELECT $1::bigint, 'shopify', n::text, $2::bigint,
+            (timestamp '2025-01-01' + make_interval(days => n * $4::int, hours => $5::int)) AT TIME ZONE 'UTC', 100, 1, ''
+         FROM generate_series(0, $3::int - 1) AS n",
+        &[&account.0, &ana, &orders, &every, &hour],
+    )
+    .await
+    .unwrap();
+    sql.execute(
+        "INSERT INTO touched_days (account_id, day)
+         SELECT $1::bigint, date '2025-01-01' + n * $3::int FROM generate_series(0, $2::int - 1) AS n",
+        &[&account.0, &orders, &every],
+    )
+    .await
+    .unwrap();
+}
+
+/// 92 days at a time: what is done stays, and is not done again.
+#[tokio::test]
+async fn many_days_are_summed_up_in_steps_of_which_each_is_kept() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let zone = "UTC".parse().unwrap();
+    history(&db.sql, account, 200, 1, 12).await;
+    let first = db.store.roll_up(account, &zone, NOW).await.unwrap().unwrap();
+    assert_eq!((first.days, first.version), (200, 3), "92, 92 and 16 dirty days, each with a version");
+    let days = series(&db, account).await;
+    let new_customers: Vec<_> = days.iter().filter(|day| day.new_customers > 0).map(|day| day.day).collect();
+    assert_eq!((days.len(), new_customers), (200, vec![date!(2025 - 01 - 01)]), "ana is new once, in the last step");
+    let totals = async || shop::rows(&db.sql, account, "days, orders, gross::float", "customer_totals").await;
+    assert_eq!(totals().await, ["(200,200,20000)"]);
+
+    db.sql.execute("UPDATE accounts SET fee_rate = 0.05 WHERE id = $1", &[&account.0]).await.unwrap();
+    let refuse = "ALTER TABLE daily_metrics ADD CONSTRAINT refused CHECK (day <> '2025-01-01' OR fees < 5)";
+    db.sql.batch_execute(refuse).await.unwrap();
+    db.store.roll_up(account, &zone, NOW).await.unwrap_err();
+    // With the two days after the last order and the two before the first there are 204: 92, 92 and 20.
+    let made_anew = async || -> Vec<_> {
+        series(&db, account).await.iter().filter(|day| day.fees == dec!(5.30)).map(|day| day.day).collect()
+    };
+    let newest: Vec<_> = days.iter().skip(18).map(|day| day.day).collect();
+    assert_eq!(made_anew().await, newest, "the steps before the one that failed");
+    db.store.roll_up(account, &zone, NOW).await.unwrap_err();
+    assert_eq!(made_anew().await, newest);
+
+    db.sql.batch_execute("ALTER TABLE daily_metrics DROP CONSTRAINT refused").await.unwrap();
+    let rest = db.store.roll_up(account, &zone, NOW).await.unwrap().unwrap();
+    assert_eq!((rest.days, rest.version), (20, first.version + 3), "only what was left");
+    assert_eq!(made_anew().await.len(), 200);
+    assert_eq!(totals().await, ["(200,200,20000)"]);
+    assert_eq!(roll_up(&db, account, "UTC").await, 0);
+}
+
+/// Days far apart, all of which become the day before: wherever a step ends, the orders of a day that goes are found.
+#[tokio::test]
+async fn another_time_zone_moves_every_order_of_a_long_history_once() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    history(&db.sql, account, 150, 6, 1).await;
+    roll_up(&db, account, "UTC").await;
+    let before = series(&db, account).await;
+    assert_eq!(before.len(), 150);
+    let zone = "America/Sao_Paulo";
+    roll_up(&db, account, zone).await;
+    let days: Vec<_> = series(&db, account).await.iter().map(|day| (day.day, day.orders, day.new_customers)).collect();
+    let moved = before.iter().map(|day| (day.day.previous_day().unwrap(), 1, day.new_customers));
+    assert_eq!(days, moved.collect::<Vec<_>>());
+    let totals = shop::rows(&db.sql, account, "days, orders", "customer_totals").await;
+    assert_eq!(totals, ["(150,150)"]);
+    assert_eq!(roll_up(&db, account, zone).await, 0);
+}
+
 /// Ten in the morning of one zone is the evening before in the other.
 #[tokio::test]
 async fn visitors_are_counted_once_when_the_time_zone_changes() {

@@ -1,7 +1,7 @@
 //! Templates, conversations and settings: what an account may do, and that no other account's are in reach.
 
 use domain::{
-    AccountId, CustomerId, PersonId, TemplateId,
+    AccountId, CustomerId, MessageId, PersonId, TemplateId,
     accounts::AccountStore,
     audit::{Action, Actor, Area, AuditLog, Entry},
     idempotency::IdempotencyKey,
@@ -14,7 +14,7 @@ use domain::{
             Act, ActError, By, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
             Judgement,
         },
-        replies::{Connected, Intake, NewSocialAccount, Permit, ProfileStore, ReplyQueue, SocialAccount},
+        replies::{Connected, Intake, NewSocialAccount, Permit, ProfileStore, ReplyQueue, SocialAccount, Undecided},
         settings::{Settings, SettingsError, SettingsStore},
         templates::{
             self, CreateError, Links, NewTemplate, Step, Template, TemplateChange, TemplateFilter, TemplateState,
@@ -93,9 +93,17 @@ async fn posted(db: &Database, profile: &SocialAccount, comment: Comment) -> u64
     db.store.take_in(profile, vec![Change::Posted(comment)], NOW).await.unwrap()
 }
 
+/// The comment that has waited longest for a decision.
+async fn next(db: &Database) -> Option<Undecided> {
+    match db.store.next_undecided(MessageId(0)).await.unwrap() {
+        Some(next) => db.store.undecided(next, NOW).await.unwrap(),
+        None => None,
+    }
+}
+
 /// Decides about everything that waits, as the worker would with this decision.
 async fn decide_all(db: &Database, decision: Decision) {
-    while let Some(undecided) = db.store.undecided(NOW).await.unwrap() {
+    while let Some(undecided) = next(db).await {
         let classified: Classified = classify(undecided.text.as_deref().unwrap_or_default());
         db.store.decided(&undecided, &classified, decision.clone(), None, NOW).await.unwrap();
     }
@@ -212,7 +220,7 @@ async fn what_is_deleted_or_hidden_is_closed_and_wiped() {
     assert!(found.iter().all(|c| c.status == Status::Closed && c.waiting_since.is_none()));
     let bodies: Vec<_> = found.iter().map(|c| c.last_message.body.as_deref()).collect();
     assert_eq!(bodies, [Some("hola"), None]);
-    assert_eq!(db.store.undecided(NOW).await.unwrap(), None);
+    assert_eq!(next(&db).await, None);
 }
 
 /// Networks send hooks in any order, and more than once.
@@ -229,7 +237,7 @@ async fn what_is_gone_stays_gone_in_whatever_order_it_is_told() {
         for change in order.map(|at| told(&id)[at].clone()).into_iter().chain(told(&id)) {
             db.store.take_in(&profile, vec![change], NOW).await.unwrap();
             if order[0] == 2 {
-                assert_eq!(db.store.undecided(NOW).await.unwrap(), None, "{order:?}");
+                assert_eq!(next(&db).await, None, "{order:?}");
             }
         }
     }
@@ -239,7 +247,7 @@ async fn what_is_gone_stays_gone_in_whatever_order_it_is_told() {
         let at: usize = gone.external_id.parse().unwrap();
         assert_eq!((gone.status, gone.last_message.body, gone.waiting_since), (Status::Closed, None, None), "{at}");
     }
-    assert_eq!(db.store.undecided(NOW).await.unwrap(), None);
+    assert_eq!(next(&db).await, None);
 }
 
 #[tokio::test]
@@ -250,14 +258,14 @@ async fn what_is_shown_again_waits_for_an_answer_again() {
     let take_in = async |change| db.store.take_in(&profile, vec![change], NOW).await.unwrap();
     take_in(Change::Hidden("1".into())).await;
     posted(&db, &profile, comment("1", None, "hola")).await;
-    assert_eq!((all(&db, account).await[0].status, db.store.undecided(NOW).await.unwrap()), (Status::Closed, None));
+    assert_eq!((all(&db, account).await[0].status, next(&db).await), (Status::Closed, None));
     assert_eq!(take_in(Change::Unhidden("1".into())).await, 1);
     let found = all(&db, account).await;
     assert_eq!((found[0].status, found[0].waiting_since), (Status::Open, Some(NOW)));
-    assert_eq!(db.store.undecided(NOW).await.unwrap().unwrap().comment_id, "1");
+    assert_eq!(next(&db).await.unwrap().comment_id, "1");
     take_in(Change::Removed("1".into())).await;
     assert_eq!(take_in(Change::Unhidden("1".into())).await, 0, "it is deleted");
-    assert_eq!(db.store.undecided(NOW).await.unwrap(), None);
+    assert_eq!(next(&db).await, None);
 }
 
 /// A network may know a profile by a number that it never told; a handle is the profile's where no other has the same.
@@ -320,7 +328,7 @@ async fn the_bot_answers_only_in_open_conversations() {
     let template = create(&db, account, "Hola").await.unwrap();
     let choice = Choice { template: template.id, version: 1, message: "Hola".into() };
     posted(&db, &profile, comment("1", None, "¿precio?")).await;
-    let before = db.store.undecided(NOW).await.unwrap().unwrap();
+    let before = next(&db).await.unwrap();
     assert!(before.thread.is_open);
     let later = Decision::Hold { reason: Reason::QuietHours, choice: Some(choice.clone()), again_at: Some(NOW) };
     decide_all(&db, later).await;
@@ -331,7 +339,7 @@ async fn the_bot_answers_only_in_open_conversations() {
     };
     becomes(Status::Closed).await;
     db.store.wake(NOW).await.unwrap();
-    assert!(!db.store.undecided(NOW).await.unwrap().unwrap().thread.is_open);
+    assert!(!next(&db).await.unwrap().thread.is_open);
     let send = Decision::Send { choice, due_at: NOW };
     db.store.decided(&before, &classify("¿precio?"), send, None, NOW).await.unwrap();
     let reply = db.store.take_reply(NOW).await.unwrap().unwrap();
@@ -546,6 +554,23 @@ async fn auto_is_earned_by_a_hundred_judgements_and_lost_by_the_second_error() {
     judge(false, 100).await;
     let setup = db.store.setup(account).await.unwrap();
     assert_eq!((setup.settings.mode, setup.gate.wrong), (Mode::Approve, 2));
+}
+
+#[tokio::test]
+async fn a_comment_that_was_passed_holds_up_none_behind_it() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    for id in ["1", "2"] {
+        posted(&db, &profile, comment(id, None, "hola")).await;
+    }
+    let first = db.store.next_undecided(MessageId(0)).await.unwrap().unwrap();
+    let second = db.store.next_undecided(first.message).await.unwrap().unwrap();
+    assert_eq!(first.account, account);
+    assert_eq!(db.store.undecided(second, NOW).await.unwrap().unwrap().comment_id, "2");
+    assert_eq!(db.store.next_undecided(second.message).await.unwrap(), None);
+    decide_all(&db, held()).await;
+    assert_eq!(db.store.undecided(second, NOW).await.unwrap(), None, "it was decided about");
 }
 
 #[tokio::test]

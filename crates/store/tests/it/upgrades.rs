@@ -8,6 +8,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 use testkit::TestDb;
 use tokio_postgres::Client;
 
+use crate::database::until_waiting;
+
 /// Tables that a migration has replaced since the version that had them.
 const REPLACED: [&str; 1] = ["customer_firsts"];
 
@@ -99,4 +101,24 @@ async fn a_database_of_an_earlier_version_becomes_the_same_as_a_new_one_and_keep
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_table_in_use_is_waited_for_without_holding_up_who_reads_it() {
+    if testkit::skip_on_citus("an old database is brought up to date before it is distributed") {
+        return;
+    }
+    let db = TestDb::new().await.unwrap();
+    let load = db.client().await.unwrap();
+    load.batch_execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await.unwrap();
+    load.batch_execute(&std::fs::read_to_string(fixtures().last().unwrap()).unwrap()).await.unwrap();
+
+    let [long, reader] = [db.client().await.unwrap(), db.client().await.unwrap()];
+    long.batch_execute("BEGIN; SELECT FROM orders").await.unwrap();
+    let connect = db.connect().unwrap();
+    let migrated = tokio::spawn(async move { store::migrate(&connect).await });
+    until_waiting(&reader, 1).await;
+    reader.batch_execute("SELECT FROM orders").await.unwrap();
+    long.batch_execute("COMMIT").await.unwrap();
+    assert!(!migrated.await.unwrap().unwrap().is_empty());
 }

@@ -1,7 +1,7 @@
 //! Votes on comments: reserved with their debit, ended with the decision that goes by them, and refunded once otherwise.
 
 use domain::{
-    AccountId, TemplateId,
+    AccountId, MessageId, TemplateId,
     accounts::{AccountStore, NewUser, Plan},
     ai::{AccessChange, Actor, AiAccess, AiRuns, Usage},
     credits::CreditAmount,
@@ -54,6 +54,14 @@ async fn connected(db: &Database, number: &str) -> SocialAccount {
     db.store.profile(account, id).await.unwrap().unwrap()
 }
 
+/// The comment that has waited longest for a decision.
+async fn next(db: &Database) -> Option<Undecided> {
+    match db.store.next_undecided(MessageId(0)).await.unwrap() {
+        Some(next) => db.store.undecided(next, NOW).await.unwrap(),
+        None => None,
+    }
+}
+
 /// A comment that waits for its vote.
 async fn asked(db: &Database, profile: &SocialAccount, id: &str) -> Undecided {
     let comment = Comment {
@@ -68,10 +76,10 @@ async fn asked(db: &Database, profile: &SocialAccount, id: &str) -> Undecided {
         posted_at: Some(NOW),
     };
     db.store.take_in(profile, vec![Change::Posted(comment)], NOW).await.unwrap();
-    let undecided = db.store.undecided(NOW).await.unwrap().unwrap();
+    let undecided = next(db).await.unwrap();
     assert_eq!((undecided.account, undecided.comment_id.as_str()), (profile.account, id));
     decide(db, &undecided, Decision::Ask { candidates: vec![TEMPLATE] }, None).await;
-    assert!(db.store.undecided(NOW).await.unwrap().is_none(), "it waits for its vote");
+    assert!(next(db).await.is_none(), "it waits for its vote");
     undecided
 }
 
@@ -156,7 +164,7 @@ async fn a_vote_that_counts_is_paid_for_and_remembered() {
         assert_eq!(AiRuns::find(&*db.store, profile.account, ballot.run.run).await.unwrap(), None, "it words nothing");
         // Later, when the bot may answer, the vote is there and costs nothing.
         db.sql.execute("UPDATE conversation_messages SET is_undecided = external_id = $1", &[&id]).await.unwrap();
-        let again = db.store.undecided(NOW).await.unwrap().unwrap();
+        let again = next(&db).await.unwrap();
         assert_eq!(again.vote.as_ref().and_then(|earlier| earlier.came_to), Some(vote));
         decide(&db, &again, held(Reason::CapReached), None).await;
     }
@@ -179,7 +187,7 @@ async fn an_answer_of_no_use_is_refunded_once_and_the_comment_is_not_asked_about
     assert_eq!(ledger(&db, profile.account).await, refunded);
     assert_eq!(reply(&db, profile.account).await.unwrap().reason, Some(Reason::UnusableAnswer));
     db.sql.execute("UPDATE conversation_messages SET is_undecided = true", &[]).await.unwrap();
-    let again = db.store.undecided(NOW).await.unwrap().unwrap();
+    let again = next(&db).await.unwrap();
     assert_eq!(again.vote.as_ref().and_then(|earlier| earlier.came_to), Some(Vote::Unusable));
     assert_eq!(open(&db, &again).await, VotePermit::Spent);
     assert_eq!(ledger(&db, profile.account).await, refunded);

@@ -9,14 +9,14 @@ use std::sync::{
 use app::social::{SocialWorker, Voter};
 use async_trait::async_trait;
 use domain::{
-    StoreError, TemplateId,
+    MessageId, StoreError, TemplateId,
     ai::{AiRuns, Completion, LanguageModel, ModelError, Prompt, Usage},
     credits::{CreditAmount, CreditLedger},
     social::{
         Classified, Decision, Mode, Reason, ReplyState,
         channels::Change,
         conversations::{Act, ConversationStore},
-        replies::{Intake, SocialAccount, Undecided},
+        replies::{Intake, SocialAccount, Undecided, Waiting},
         settings::{Settings, SettingsStore},
         votes::{Counted, Verdict, VotePermit, VoteStore},
     },
@@ -66,8 +66,11 @@ impl Intake for Stepping {
     async fn take_in(&self, of: &SocialAccount, new: Vec<Change>, now: OffsetDateTime) -> Result<u64, StoreError> {
         self.store.take_in(of, new, now).await
     }
-    async fn undecided(&self, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError> {
-        self.store.undecided(now).await
+    async fn next_undecided(&self, after: MessageId) -> Result<Option<Waiting>, StoreError> {
+        self.store.next_undecided(after).await
+    }
+    async fn undecided(&self, comment: Waiting, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError> {
+        self.store.undecided(comment, now).await
     }
     async fn decided(
         &self,

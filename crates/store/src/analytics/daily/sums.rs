@@ -126,8 +126,10 @@ pub(super) async fn rewrite(
 pub(super) async fn drop_empty(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    bounds: &Bounds,
+    days: &[Date],
 ) -> Result<(), Error> {
-    DropEmptyDays { account: account.0, days: &bounds.days }.execute(connection).await?;
+    if !days.is_empty() {
+        DropEmptyDays { account: account.0, days }.execute(connection).await?;
+    }
     Ok(())
 }

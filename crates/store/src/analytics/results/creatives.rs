@@ -16,12 +16,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{
-    Store,
-    analytics::ads::campaigns,
-    database::{error::Failure, query::RunQueryDsl},
-    webhooks::outbox,
-};
+use crate::{Store, analytics::ads::campaigns, database::query::RunQueryDsl, webhooks::outbox};
 
 statement!(
     /// By creative, ad set and day. What one of the ads does not tell is not known of them together.
@@ -130,7 +125,7 @@ row!(
 impl CreativeSource for Store {
     async fn record(&self, account: AccountId, range: DayRange) -> Result<Record, StoreError> {
         let (id, DayRange { first, last }) = (account.0, range);
-        let record = self.run_unhurried::<_, Failure>(async |connection| {
+        let record = self.job_transaction(async |connection| {
             let days: Vec<DayRow> = Days { account: id, first, last }.load(connection).await?;
             let won: Vec<PairRow> = Won { account: id }.load(connection).await?;
             Ok(Record {
@@ -139,7 +134,7 @@ impl CreativeSource for Store {
                 order_value: campaigns::order_value(connection, account, last).await?,
             })
         });
-        Ok(record.await?)
+        record.await
     }
 }
 

@@ -74,10 +74,12 @@ impl InventoryWriter for Store {
                 .collect();
             let events: Vec<Event> = items.iter().filter(|item| runs_out(item, &before)).map(event).collect();
             emit(connection, account, &events, now).await?;
+            let mut gone = before;
+            items.iter().for_each(|item| drop(gone.remove(&item.product_id.0)));
             let upsert = Upsert::new(account, items, now);
             let others = inventory_items::table
                 .filter(inventory_items::account_id.eq(account.0))
-                .filter(inventory_items::product_id.ne_all(&upsert.product_ids));
+                .filter(inventory_items::product_id.eq_any(gone.into_keys().collect::<Vec<_>>()));
             let removed = diesel::delete(others).execute(connection).await?;
             let written = upsert.execute(connection).await?;
             Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))

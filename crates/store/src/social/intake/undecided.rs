@@ -9,7 +9,7 @@ use domain::{
     AccountId, ConversationId, MessageId, TemplateId,
     social::{
         RAID_WINDOW, Sent, Thread,
-        replies::Undecided,
+        replies::{Undecided, Waiting},
         votes::{Earlier, Vote},
     },
 };
@@ -25,8 +25,9 @@ use crate::{
 
 statement!(
     /// Of all accounts; locks nothing, as two workers that decide the same write it once.
-    Next() -> NextRow = "
-    SELECT account_id, id FROM conversation_messages WHERE is_undecided AND vote_due_at IS NULL ORDER BY id LIMIT 1"
+    Next(after: i64 => BigInt) -> NextRow = "
+    SELECT account_id, id FROM conversation_messages WHERE is_undecided AND vote_due_at IS NULL AND id > $1
+    ORDER BY id LIMIT 1"
 );
 
 statement!(
@@ -117,13 +118,10 @@ row!(
     }
 );
 
-/// The comment that has waited longest for a decision.
-pub(super) async fn next(
-    connection: &mut AsyncPgConnection,
-    now: OffsetDateTime,
-) -> Result<Option<Undecided>, Failure> {
-    let next: Option<NextRow> = Next {}.get_result(connection).await.optional()?;
-    whole(connection, next, now).await
+/// The comment that has waited longest for a decision of those after one of them.
+pub(super) async fn next(connection: &mut AsyncPgConnection, after: MessageId) -> Result<Option<Waiting>, Failure> {
+    let next: Option<NextRow> = Next { after: after.0 }.get_result(connection).await.optional()?;
+    Ok(next.map(|NextRow { account_id, id }| Waiting { account: AccountId(account_id), message: MessageId(id) }))
 }
 
 /// The comment that has waited longest for a vote.
@@ -132,14 +130,6 @@ pub(in crate::social) async fn next_vote(
     now: OffsetDateTime,
 ) -> Result<Option<Undecided>, Failure> {
     let next: Option<NextRow> = NextVote { now }.get_result(connection).await.optional()?;
-    whole(connection, next, now).await
-}
-
-async fn whole(
-    connection: &mut AsyncPgConnection,
-    next: Option<NextRow>,
-    now: OffsetDateTime,
-) -> Result<Option<Undecided>, Failure> {
     let Some(NextRow { account_id, id }) = next else { return Ok(None) };
     find(connection, account_id, id, now).await
 }

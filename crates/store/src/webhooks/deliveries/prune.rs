@@ -3,80 +3,70 @@
 
 use diesel::{
     prelude::*,
-    sql_types::{Array, BigInt, Nullable, Timestamptz},
+    sql_types::{Array, BigInt, Timestamptz},
 };
-use domain::{AccountId, StoreError};
+use domain::{StoreError, error::Chain};
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::{citus::Part, error::Failure, query::RunQueryDsl},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     schema::webhook_replays as replays,
 };
 
-/// Rows removed in one transaction: few enough to hold up no other session.
-const BATCH: i64 = 2_000;
-/// Transactions in one go. What is left is removed at the next tick.
+/// Events that are looked at in one go, so that what is removed at once holds up no other session.
+const BATCH: i64 = 500;
+/// Batches of an account at a time: none keeps the others waiting. What is left is removed at the next tick.
 const BATCHES: usize = 500;
 
-row!(
-    struct DeliveryRow {
-        account_id: i64 => BigInt,
-        subscription_id: i64 => BigInt,
-        event_id: i64 => BigInt,
-    }
-);
+/// The look at the events of all accounts may take longer than a request does.
+const LIMITS: &str = "SET LOCAL statement_timeout = '10min'";
 
 row!(
     struct EventRow {
-        account_id: i64 => BigInt,
         id: i64 => BigInt,
+        created_at: OffsetDateTime => Timestamptz,
     }
 );
 
 statement!(
-    /// Deliveries of old events that have ended, or that were not asked for since.
-    OldDeliveries(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> DeliveryRow = "
-    SELECT d.account_id, d.subscription_id, d.event_id
-    FROM events e JOIN webhook_subscriptions s ON s.account_id = e.account_id
-        JOIN deliveries d ON d.account_id = e.account_id AND d.subscription_id = s.id AND d.event_id = e.id
-    WHERE e.created_at < $1 AND d.state IN ('delivered', 'failed', 'canceled', 'held')
-    LIMIT $2"
+    AccountsWithOld(before: OffsetDateTime => Timestamptz) -> Scalar<BigInt> = "
+    SELECT DISTINCT account_id FROM events WHERE created_at < $1"
 );
 
 statement!(
-    /// One that was resent meanwhile stays.
-    RemoveDeliveries(
-        accounts: Vec<i64> => Array<BigInt>,
-        subscriptions: Vec<i64> => Array<BigInt>,
-        events: Vec<i64> => Array<BigInt>,
-        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+    /// The first events of an account after one of them. They are numbered as they are written, so old ones come first; one
+    /// that is behind a newer one stays until that is old.
+    FirstEvents(account: i64 => BigInt, after: i64 => BigInt, limit: i64 => BigInt) -> EventRow = "
+    SELECT id, created_at FROM events WHERE account_id = $1 AND id > $2 ORDER BY id LIMIT $3"
+);
+
+statement!(
+    /// Those of some events that have ended, or that were not asked for since; one that was resent meanwhile stays. One look at
+    /// each subscription, however many events there are: of those that were revoked nothing may be left.
+    RemoveDeliveries<'a>(
+        account: i64 => BigInt,
+        events: &'a [i64] => Array<BigInt>,
+        first: i64 => BigInt,
+        last: i64 => BigInt,
     ) -> () = "
-    DELETE FROM deliveries d
-    USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS old (account_id, subscription_id, event_id)
-    WHERE d.account_id = old.account_id AND d.subscription_id = old.subscription_id AND d.event_id = old.event_id
-        AND d.state IN ('delivered', 'failed', 'canceled', 'held') AND ($4::bigint[] IS NULL OR d.account_id = ANY ($4))"
+    DELETE FROM deliveries d USING webhook_subscriptions s
+    WHERE s.account_id = $1 AND d.account_id = $1 AND d.subscription_id = s.id AND d.event_id BETWEEN $3 AND $4
+        AND d.event_id = ANY ($2) AND d.state IN ('delivered', 'failed', 'canceled', 'held')"
 );
 
 statement!(
-    /// Old events without a delivery. None is made for an event later on.
-    OldEvents(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> EventRow = "
-    SELECT e.account_id, e.id FROM events e
-    WHERE e.created_at < $1 AND NOT EXISTS (
-        SELECT FROM webhook_subscriptions s JOIN deliveries d
-            ON d.account_id = s.account_id AND d.subscription_id = s.id AND d.event_id = e.id
-        WHERE s.account_id = e.account_id)
-    LIMIT $2"
-);
-
-statement!(
-    RemoveEvents(
-        accounts: Vec<i64> => Array<BigInt>,
-        ids: Vec<i64> => Array<BigInt>,
-        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+    /// Those of some events that have no delivery. None is made for an event later on.
+    RemoveEvents<'a>(
+        account: i64 => BigInt,
+        events: &'a [i64] => Array<BigInt>,
+        first: i64 => BigInt,
+        last: i64 => BigInt,
     ) -> () = "
-    DELETE FROM events e USING unnest($1::bigint[], $2::bigint[]) AS old (account_id, id)
-    WHERE e.account_id = old.account_id AND e.id = old.id AND ($3::bigint[] IS NULL OR e.account_id = ANY ($3))"
+    DELETE FROM events WHERE account_id = $1 AND id = ANY ($2) AND id NOT IN (
+        SELECT d.event_id FROM webhook_subscriptions s
+            JOIN deliveries d ON d.account_id = $1 AND d.subscription_id = s.id AND d.event_id BETWEEN $3 AND $4
+        WHERE s.account_id = $1)"
 );
 
 /// Rows that were removed.
@@ -89,59 +79,51 @@ pub struct Pruned {
 impl Store {
     /// Removes deliveries that have ended or are held, and events that none needs, of events from before an instant; of
     /// what is pending, nothing. A bounded number at a time: after a full go there may be more. Safe to be killed, and
-    /// to be done by several processes.
+    /// to be done by several processes. Where it fails for an account, that account waits and the others do not.
     ///
     /// # Errors
-    /// [`StoreError`] when the database does not answer; what was removed stays removed.
+    /// [`StoreError`] when the database does not answer, or the first that an account failed with; what was removed stays
+    /// removed.
     pub async fn prune_deliveries(&self, before: OffsetDateTime) -> Result<Pruned, StoreError> {
-        let mut pruned = Pruned::default();
-        for _ in 0..BATCHES {
-            let deliveries = self.remove_deliveries(before).await?;
-            let events = self.remove_events(before).await?;
-            pruned.deliveries += deliveries;
-            pruned.events += events;
-            if deliveries == 0 && events == 0 {
-                break;
+        let find = AccountsWithOld { before };
+        let accounts: Vec<i64> = self
+            .run_transaction_within::<_, Failure>(LIMITS, async |connection| Ok(find.load(connection).await?))
+            .await?;
+        let (mut pruned, mut failed) = (Pruned::default(), None);
+        for account in accounts {
+            match self.prune_account(account, before, &mut pruned).await {
+                Ok(()) => {}
+                // Nothing can be done for the others either.
+                Err(error @ StoreError::Unavailable(_)) => return Err(error),
+                Err(error) => {
+                    tracing::warn!(account_id = account, error = %Chain(&error), "old deliveries of an account stay");
+                    failed.get_or_insert(error);
+                }
             }
         }
         let ended = replays::table.filter(replays::state.ne("running")).filter(replays::created_at.lt(before));
         self.run_unhurried::<_, Failure>(async |connection| Ok(diesel::delete(ended).execute(connection).await?))
             .await?;
-        Ok(pruned)
+        failed.map_or(Ok(pruned), Err)
     }
 
-    async fn remove_deliveries(&self, before: OffsetDateTime) -> Result<usize, StoreError> {
-        let find = OldDeliveries { before, limit: BATCH };
-        let old: Vec<DeliveryRow> =
-            self.run_unhurried::<_, Failure>(async |connection| Ok(find.load(connection).await?)).await?;
-        let mut removed = 0;
-        for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.account_id)).await? {
-            let statement = RemoveDeliveries {
-                accounts: items.iter().map(|row| row.account_id).collect(),
-                subscriptions: items.iter().map(|row| row.subscription_id).collect(),
-                events: items.iter().map(|row| row.event_id).collect(),
-                of,
-            };
-            removed +=
-                self.run_unhurried::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+    async fn prune_account(&self, account: i64, before: OffsetDateTime, pruned: &mut Pruned) -> Result<(), StoreError> {
+        let mut after = 0;
+        for _ in 0..BATCHES {
+            let find = FirstEvents { account, after, limit: BATCH };
+            let found: Vec<EventRow> =
+                self.run_unhurried::<_, Failure>(async |connection| Ok(find.load(connection).await?)).await?;
+            let old: Vec<i64> =
+                found.iter().take_while(|event| event.created_at < before).map(|event| event.id).collect();
+            let (Some(&first), Some(&last)) = (old.as_slice().first(), old.last()) else { break };
+            let deliveries = RemoveDeliveries { account, events: &old, first, last };
+            pruned.deliveries +=
+                self.run_unhurried::<_, Failure>(async |connection| Ok(deliveries.execute(connection).await?)).await?;
+            let events = RemoveEvents { account, events: &old, first, last };
+            pruned.events +=
+                self.run_unhurried::<_, Failure>(async |connection| Ok(events.execute(connection).await?)).await?;
+            after = last;
         }
-        Ok(removed)
-    }
-
-    async fn remove_events(&self, before: OffsetDateTime) -> Result<usize, StoreError> {
-        let find = OldEvents { before, limit: BATCH };
-        let old: Vec<EventRow> =
-            self.run_unhurried::<_, Failure>(async |connection| Ok(find.load(connection).await?)).await?;
-        let mut removed = 0;
-        for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.account_id)).await? {
-            let statement = RemoveEvents {
-                accounts: items.iter().map(|row| row.account_id).collect(),
-                ids: items.iter().map(|row| row.id).collect(),
-                of,
-            };
-            removed +=
-                self.run_unhurried::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
-        }
-        Ok(removed)
+        Ok(())
     }
 }

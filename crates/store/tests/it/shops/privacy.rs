@@ -262,6 +262,21 @@ async fn copies_of_the_account_as_of_a_day_forget_as_well() {
 }
 
 #[tokio::test]
+async fn a_large_shop_is_forgotten_in_steps() {
+    let db = fresh().await;
+    let mine = connected(&db).await;
+    let before = count(&db, mine.0, "customers WHERE source = 'shopify'").await;
+    let many = "INSERT INTO customers (account_id, source, external_id, created_at)
+        SELECT $1, 'shopify', 'many' || n, now() FROM generate_series(1, 2500) n";
+    db.sql.execute(many, &[&mine.0.0]).await.unwrap();
+    let request = log(&db, mine, 1, PrivacyRequest::RedactShop).await;
+    let redacted = db.store.redact(mine.0, request, NOW).await.unwrap().unwrap();
+    assert_eq!(redacted.customers, 2_500 + before);
+    assert_eq!(count(&db, mine.0, "customers WHERE source = 'shopify'").await, 0);
+    assert_eq!(db.store.redact(mine.0, request, NOW).await.unwrap(), Some(redacted), "as it was counted");
+}
+
+#[tokio::test]
 async fn open_requests_are_listed_by_when_they_are_due_and_data_is_answered_per_customer() {
     let db = fresh().await;
     let (mine, theirs) = (connected(&db).await, connected(&db).await);
