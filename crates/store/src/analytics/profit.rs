@@ -34,7 +34,8 @@ statement!(
         extra_expenses, purchase_count,
         goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders,
         returned_units, returned_cogs, returned_fees,
-        lacks_rates OR EXISTS (SELECT FROM ad_days WHERE account_id = $1 AND fx IS NULL AND day = snapshot_date) AS lacks_rates,
+        lacks_rates OR snapshot_date = ANY (ARRAY(
+            SELECT DISTINCT day FROM ad_days WHERE account_id = $1 AND fx IS NULL AND day BETWEEN $2 AND $3)) AS lacks_rates,
         CASE snapshot_date WHEN $3 THEN ", newest!(job, "profit_snapshots"), " END AS as_of,
         CASE snapshot_date WHEN $3 THEN ", newest!(orders.placed_at), " END AS newest_order,
         CASE snapshot_date WHEN $3 THEN ", newest!(refunds.refunded_at), " END AS newest_refund,
