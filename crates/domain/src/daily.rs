@@ -152,8 +152,8 @@ pub struct RollUp {
 pub trait DailyStore: Send + Sync {
     /// Sums up the dirty days, and those alone, or all days after a change of the account's rates or of its time zone, which is
     /// `zone`: the newest first, in steps of which each is kept. Whatever the order in which data came in, the same data gives
-    /// the same sums. `now` is noted as the time up to which tracking events have been looked at. `None`, at once, while another task or process rolls the same account up: the caller decides
-    /// whether to try again later.
+    /// the same sums. `now` is noted as the time up to which tracking events have been looked at. `None`, at once, while another
+    /// task or process rolls the same account up: the caller decides whether to try again later.
     async fn roll_up(
         &self,
         account: AccountId,

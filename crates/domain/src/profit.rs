@@ -15,6 +15,7 @@ use crate::{
     freshness::Dated,
     jobs::{Claim, WriteOutcome},
     metrics::ratios,
+    page::{Page, PageRequest},
     texts::Texts,
 };
 
@@ -148,6 +149,13 @@ pub fn net_revenue(days: &[Snapshot]) -> Option<Decimal> {
 /// A date as a cursor: its digits, so that later days have larger ones.
 pub fn cursor_of(day: Date) -> i64 {
     i64::from(day.year()) * 10_000 + i64::from(u8::from(day.month())) * 100 + i64::from(day.day())
+}
+
+/// The page of days, the newest first, of which each has an entry in `days`.
+pub fn page_of_days<T>(days: impl IntoIterator<Item = T>, page: PageRequest, day: impl Fn(&T) -> Date) -> Page<T> {
+    let cursor = |one: &T| cursor_of(day(one));
+    let below = days.into_iter().filter(|one| page.cursor.is_none_or(|end| cursor(one) < end)).collect();
+    Page::cut(below, page.limit, cursor)
 }
 
 /// Sums over the snapshots of a window.

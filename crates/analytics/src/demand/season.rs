@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::level::LEVEL_DAYS;
-use super::model::{Sales, last};
+use super::model::Sales;
 use super::rhythm::{GROWTH_DAYS, mean_of};
 use crate::YEAR;
 
@@ -49,8 +49,8 @@ pub struct Category {
 }
 
 impl Category {
-    /// Of the sales of its items up to the same day. The level is the mean of the last 56 days
-    /// of those that sold before them; the last year is that of those with 13 months since their first sale, together.
+    /// Of the sales of its items up to the same day, of those that sold before the last 56 days: the level is the mean of these
+    /// days, and the last year that of those with 13 months since their first sale, together.
     #[must_use]
     pub fn of<'a>(items: impl IntoIterator<Item = Sales<'a>>) -> Self {
         Self::new(SeasonOf::Category, items)
@@ -66,11 +66,13 @@ impl Category {
         let (mut sum, mut days, mut last_year) = (0.0, 0.0, None::<LastYear>);
         for item in items {
             let units = item.since_the_first();
-            let recent = last(&units, LEVEL_DAYS);
-            if units.len() > recent.len() {
-                sum += recent.iter().flatten().sum::<f64>();
-                days += recent.iter().flatten().count() as f64;
+            let (before, recent) = units.split_at(units.len().saturating_sub(LEVEL_DAYS));
+            // What has never sold, or not for long, says nothing of what does.
+            if !before.iter().flatten().any(|day| *day > 0.0) {
+                continue;
             }
+            sum += recent.iter().flatten().sum::<f64>();
+            days += recent.iter().flatten().count() as f64;
             match (LastYear::of(&units), &mut last_year) {
                 (Some(year), Some(all)) => all.add(&year),
                 (Some(year), none) => *none = Some(year),
@@ -212,6 +214,11 @@ mod tests {
         assert_eq!((of, of_shop.last_year.as_ref().map(|(of, _)| *of)), (SeasonOf::Category, Some(SeasonOf::Shop)));
         // The category's 5 a day and the 40 of the item itself, which had 4 days before the last 56.
         assert_eq!(category.level, Some(22.5));
+        let unsold = item(420, |_| 0.0);
+        assert_eq!(
+            Category::of([&old, &unsold, &item(50, |_| 9.0)].map(|units| Sales::of(units))),
+            Category::of([Sales::of(&old)])
+        );
         let year = year.of_level(40.0);
         // Of 280 units in eight weeks, 56 in the next, with 100 of an even year on both sides; the item sells 2,240.
         assert!((year.units(56) - 2_240.0 * 156.0 / 380.0).abs() < 1e-9, "{}", year.units(56));

@@ -6,8 +6,8 @@ use domain::{
     freshness::Dated,
     metric_days::{Expected, JudgedDay},
     metrics::Metric,
-    page::{Page, PageRequest},
-    profit::cursor_of,
+    page::PageRequest,
+    profit::page_of_days,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -130,8 +130,7 @@ pub async fn get(caller: Caller, query: Listing<ListParams>, state: web::Data<St
     let range = Until::window(until, window::before_today(caller.zone(), now, window_days), window_days)?;
     let Dated { found, freshness } = state.metric_days.range(account, metric, range).await?;
     let page = PageRequest { limit: limit.requested().unwrap_or(window_days), cursor };
-    let below = found.into_iter().filter(|judged| cursor.is_none_or(|cursor| cursor_of(judged.day) < cursor)).collect();
-    let found = Page::cut(below, page.limit, |judged: &JudgedDay| cursor_of(judged.day));
+    let found = page_of_days(found, page, |judged| judged.day);
     let pagination = Pagination::new(page, &found);
     let data: Vec<DayBody> = found.items.into_iter().map(Into::into).collect();
     let freshness = FreshnessBody::new(freshness, caller.zone());

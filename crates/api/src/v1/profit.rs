@@ -9,8 +9,8 @@ use domain::{
     language::Language,
     metrics::ratios,
     money::Currency,
-    page::{Page, PageRequest},
-    profit::{Assumptions, Components, Snapshot, Totals, cursor_of},
+    page::PageRequest,
+    profit::{Assumptions, Components, Snapshot, Totals, page_of_days},
     texts::Texts,
 };
 use serde::{Deserialize, Serialize};
@@ -301,8 +301,7 @@ pub async fn get(
         warnings.push(Warning::about("fx_missing", "ad_spend"));
     }
     let page = PageRequest { limit: limit.requested().unwrap_or(days), cursor };
-    let below = snapshots.into_iter().filter(|day| cursor.is_none_or(|cursor| cursor_of(day.date) < cursor)).collect();
-    let found = Page::cut(below, page.limit, |snapshot: &Snapshot| cursor_of(snapshot.date));
+    let found = page_of_days(snapshots, page, |snapshot| snapshot.date);
     let pagination = Pagination::new(page, &found);
     let freshness = FreshnessBody::new(freshness, caller.zone());
     if format == Format::Csv {

@@ -1,6 +1,6 @@
 //! `POST /api/v1/track`: custom events of shops and apps.
 
-use std::{borrow::Cow, net::IpAddr};
+use std::{borrow::Cow, future::ready, net::IpAddr};
 
 use actix_web::web;
 use domain::{
@@ -211,16 +211,17 @@ pub(super) async fn within_budget(state: &State, caller: &Caller, bytes: usize) 
     Err(ApiError::new(Code::RateLimitExceeded).message(message).retry_after(quota.reset_seconds))
 }
 
-/// What became of the events that are stored under the key already, however late they are sent again and however much came since.
-/// Others get the refusal.
+/// What became of the events that are stored under the key already, however late they are sent again and however much came
+/// since. Others get the refusal.
 pub(super) async fn stored_or(
     refusal: ApiError,
     state: &State,
     caller: &Caller,
     key: Option<&IdempotencyKey>,
-) -> Result<Vec<Result<TrackingEventId, Refusal>>, ApiError> {
+) -> Result<Idempotent<Vec<Result<TrackingEventId, Refusal>>>, ApiError> {
     let Some(key) = key else { return Err(refusal) };
-    state.events.stored_under(caller.account(), key, (state.clock)()).await?.ok_or(refusal)
+    let value = state.events.stored_under(caller.account(), key, (state.clock)()).await?.ok_or(refusal)?;
+    Ok(Idempotent { value, replayed: true })
 }
 
 /// The event is stored.
@@ -291,9 +292,9 @@ pub async fn track(
         late => late,
     };
     if let Err(refusal) = taken {
-        let value = stored_or(refusal, &state, &caller, idempotency.as_ref()).await?;
-        let first = async move { Ok::<_, ApiError>(Idempotent { value, replayed: true }) };
-        return written(first, |fates| body(fates.first().and_then(|fate| fate.as_ref().ok()).map(|id| id.0))).await;
+        let first = stored_or(refusal, &state, &caller, idempotency.as_ref()).await;
+        return written(ready(first), |fates| body(fates.first().and_then(|fate| fate.as_ref().ok()).map(|id| id.0)))
+            .await;
     }
     let event = tracked.into_event(client, &*state.geolocator, now);
     let work = async move { state.events.insert(account, event, idempotency).await };

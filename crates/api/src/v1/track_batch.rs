@@ -1,9 +1,10 @@
 //! `POST /api/v1/track/batch`: many events in one request, each with an answer of its own.
 
+use std::future::ready;
+
 use actix_web::web;
 use domain::{
     TrackingEventId,
-    idempotency::Idempotent,
     tracking::{MAX_BATCH, NewEvent, Refusal},
 };
 use serde::{Deserialize, Serialize};
@@ -162,8 +163,8 @@ pub async fn track_batch(
         body(fates.into_iter().map(|fate| fate.map(|id| Some(id.0))).collect())
     };
     if let Err(refusal) = within_budget(&state, &caller, bytes).await {
-        let value = stored_or(refusal, &state, &caller, idempotency.as_ref()).await?;
-        return written(async move { Ok::<_, ApiError>(Idempotent { value, replayed: true }) }, told).await;
+        let first = stored_or(refusal, &state, &caller, idempotency.as_ref()).await;
+        return written(ready(first), told).await;
     }
     let account = caller.account();
     let work = async move { state.events.insert_batch(account, events, idempotency, now).await };

@@ -109,6 +109,10 @@ impl Stocked {
             let rhythm = StoreRhythm::fit(self.totals.get(..known).unwrap_or_default(), last);
             for (product, units) in &tried {
                 let (before, after) = units.split_at(units.len().saturating_sub(back));
+                // What has never sold tells nothing of forecasts.
+                if !before.iter().flatten().any(|units| *units > 0.0) {
+                    continue;
+                }
                 match DemandModel::fit(sales(product, before), None, &rhythm) {
                     Ok(model) if model.history_days() >= BACK_TEST_HISTORY => visit(product, &model, after),
                     _ => {}
@@ -302,6 +306,16 @@ pub(super) mod tests {
         {
             assert!((level - expected).abs() < 1e-9, "{levels:?}");
         }
+    }
+
+    #[test]
+    fn what_never_sold_tells_nothing_of_forecasts() {
+        let tried = |product: StockedProduct| {
+            let mut tests = 0;
+            stocked(vec![product]).back_test(|_, _, _| tests += 1);
+            tests
+        };
+        assert_eq!((tried(steady(1, 1, 0, 300)), tried(steady(1, 1, 5, 300))), (0, BACK_TESTS));
     }
 
     #[test]

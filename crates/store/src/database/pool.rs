@@ -257,7 +257,7 @@ statement!(
     LockMigrations(lock: i64 => BigInt) -> () = "SELECT FROM pg_advisory_lock($1)"
 );
 
-/// How long a migration waits for a table at a time: whoever comes after it waits behind it. And how often it tries, a second
+/// How long a migration waits for a table at a time: requests that come after it wait behind it. And how often it tries, a second
 /// apart, while long transactions such as imports go on.
 const MIGRATION_LOCK_TIMEOUT: &str = "SET lock_timeout = '2s'";
 const MIGRATION_ATTEMPTS: usize = 200;

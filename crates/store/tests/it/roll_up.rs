@@ -471,7 +471,7 @@ async fn other_rates_or_another_time_zone_make_all_days_anew() {
     assert_eq!(roll_up(&db, account, "America/Sao_Paulo").await, 0);
 }
 
-/// Puts in an order of the customer `ana` every so many days, the first on 1 January 2025, at an hour of UTC.
+/// Puts in an order of the customer `ana` at a distance of `every` days, the first on 1 January 2025, at an hour of UTC.
 async fn history(sql: &Client, account: AccountId, orders: i32, every: i32, hour: i32) {
     let ana = shop::customer(sql, account, "ana").await;
     sql.execute(
@@ -512,18 +512,18 @@ async fn many_days_are_summed_up_in_steps_of_which_each_is_kept() {
     db.sql.batch_execute(refuse).await.unwrap();
     db.store.roll_up(account, &zone, NOW).await.unwrap_err();
     // With the two days after the last order and the two before the first there are 204: 92, 92 and 20.
-    let made_anew = async || -> Vec<_> {
+    let summed_again = async || -> Vec<_> {
         series(&db, account).await.iter().filter(|day| day.fees == dec!(5.30)).map(|day| day.day).collect()
     };
     let newest: Vec<_> = days.iter().skip(18).map(|day| day.day).collect();
-    assert_eq!(made_anew().await, newest, "the steps before the one that failed");
+    assert_eq!(summed_again().await, newest, "the steps before the one that failed");
     db.store.roll_up(account, &zone, NOW).await.unwrap_err();
-    assert_eq!(made_anew().await, newest);
+    assert_eq!(summed_again().await, newest);
 
     db.sql.batch_execute("ALTER TABLE daily_metrics DROP CONSTRAINT refused").await.unwrap();
     let rest = db.store.roll_up(account, &zone, NOW).await.unwrap().unwrap();
     assert_eq!((rest.days, rest.version), (20, first.version + 3), "only what was left");
-    assert_eq!(made_anew().await.len(), 200);
+    assert_eq!(summed_again().await.len(), 200);
     assert_eq!(totals().await, ["(200,200,20000)"]);
     assert_eq!(roll_up(&db, account, "UTC").await, 0);
 }

@@ -3,8 +3,8 @@
 use domain::{
     metrics::Metric,
     money::round,
-    page::Page,
-    profit::{Snapshot, cursor_of},
+    page::PageRequest,
+    profit::{Snapshot, page_of_days},
 };
 use rust_decimal::Decimal;
 
@@ -39,9 +39,8 @@ pub fn head(writer: &Writer) -> Vec<Head> {
 
 pub fn panel(source: &Source<'_>) -> Panel<Row> {
     let Source { writer, query, .. } = *source;
-    let below = |day: &&Snapshot| query.cursor.is_none_or(|cursor| cursor_of(day.date) < cursor);
-    let days: Vec<&Snapshot> = source.found.found.iter().filter(below).collect();
-    let page = Page::cut(days, LIMIT, |day| cursor_of(day.date));
+    let asked = PageRequest { limit: LIMIT, cursor: query.cursor };
+    let page = page_of_days(&source.found.found, asked, |day| day.date);
     let path = match query.cursor {
         Some(cursor) => format!("{}&limit={LIMIT}&cursor={cursor}", source.path),
         None => format!("{}&limit={LIMIT}", source.path),

@@ -125,15 +125,15 @@ pub(super) async fn of_new_events(
 #[derive(Default)]
 pub(super) struct Stale {
     pub days: Vec<Date>,
-    /// From when on days were made anew before these.
+    /// From when on days were summed up again before these.
     before: Option<Date>,
     /// From when on they are with these, if there may be older ones that are not.
     pub from: Option<Date>,
 }
 
 impl Stale {
-    /// Which days may go, when these have been summed up and nothing is left on them. The older ones that are still to be made
-    /// anew are found by the days up to two apart, whose rows therefore stay until those have been made.
+    /// Which days may go, when these have been summed up and nothing is left on them. The older ones that are still stale are
+    /// found by the days up to two apart, whose rows therefore stay until those have been summed up.
     pub fn droppable(&self, summed: &BTreeSet<Date>) -> Vec<Date> {
         let stayed = [self.before, self.before.and_then(Date::next_day)];
         let days: BTreeSet<Date> = summed.iter().copied().chain(stayed.into_iter().flatten()).collect();
