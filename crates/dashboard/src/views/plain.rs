@@ -58,7 +58,8 @@ pub fn head(title: &str, shop: Option<&str>) -> Markup {
             title { (title) @if let Some(shop) = shop { " · " (shop) } }
             link rel="icon" href=(icon);
             link rel="stylesheet" href=(style);
-            script src=(script) defer {}
+            // Nothing is drawn before the script has added its own: what is there would move.
+            script src=(script) defer blocking="render" {}
         }
     }
 }
