@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use time::{Duration, OffsetDateTime};
 use tokio_postgres::Client;
 
-use crate::service::{Service, run};
+use crate::service::{Service, run, zone};
 
 const FEATURES: [&str; 3] = ["insight_generation", "chat", "images"];
 
@@ -57,8 +57,9 @@ async fn sums(sql: &Client, account: i64, condition: &str) -> Value {
         "SELECT coalesce(-sum(amount) FILTER (WHERE kind = 'consume'), 0)::bigint,
             coalesce(sum(amount) FILTER (WHERE kind = 'refund'), 0)::bigint,
             count(*) FILTER (WHERE kind = 'consume'), count(*) FILTER (WHERE kind = 'refund')
-         FROM (SELECT *, (created_at AT TIME ZONE 'Europe/Madrid')::date AS day FROM credit_transactions) AS t
-         WHERE account_id = $1 AND {condition}"
+         FROM (SELECT *, (created_at AT TIME ZONE '{zone}')::date AS day FROM credit_transactions) AS t
+         WHERE account_id = $1 AND {condition}",
+        zone = zone()
     );
     let row = sql.query_one(&text, &[&account]).await.unwrap();
     let [consumed, refunded, debits, refunds] = std::array::from_fn::<i64, 4, _>(|column| row.get(column));
@@ -134,8 +135,9 @@ async fn the_ledger_is_listed_filtered_paged_and_exported() {
     };
     let ids = async |condition: &str| -> Vec<i64> {
         let text = format!(
-            "SELECT id FROM (SELECT *, (created_at AT TIME ZONE 'Europe/Madrid')::date AS day FROM credit_transactions) t
-             WHERE account_id = $1 AND {condition} ORDER BY id DESC"
+            "SELECT id FROM (SELECT *, (created_at AT TIME ZONE '{zone}')::date AS day FROM credit_transactions) t
+             WHERE account_id = $1 AND {condition} ORDER BY id DESC",
+            zone = zone()
         );
         sql.query(&text, &[&service.account]).await.unwrap().iter().map(|row| row.get(0)).collect()
     };
