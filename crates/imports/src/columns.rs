@@ -100,16 +100,17 @@ fn list(header: &[String]) -> String {
     names.join(", ")
 }
 
-/// A name in the forms that it is compared in, the strictest first: without regard to case, to blanks and what stands for them,
-/// and to all but letters and digits. `Cost` and `Cost %` are two columns, though both may be called `cost`.
-struct Name([String; 3]);
+/// A name in the forms that it is compared in, the strictest first: as written, without regard to case, to blanks and what
+/// stands for them, and to all but letters and digits. `Cost` and `Cost %` are two columns, though both may be called `cost`.
+struct Name([String; 4]);
 
 impl Name {
     fn of(name: &str) -> Self {
-        let small = name.trim().to_lowercase();
+        let exact = name.trim();
+        let small = exact.to_lowercase();
         let joined = small.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-')).collect();
         let squeezed = small.chars().filter(|c| c.is_alphanumeric()).collect();
-        Self([small, joined, squeezed])
+        Self([exact.to_owned(), small, joined, squeezed])
     }
 }
 
@@ -160,6 +161,7 @@ mod tests {
         assert_eq!(find(&["Invoice", "Cost %", "Cost", "$"], &[("name", "cost")]), Ok(vec![Some(0), Some(2)]));
         assert_eq!(find(&["Invoice", "Cost %", "Cost", "$"], &[("name", "$")]), Ok(vec![Some(0), Some(3)]));
         assert_eq!(find(&["Invoice", "Cost %"], &[("name", "Cost")]), Ok(vec![Some(0), Some(1)]));
+        assert_eq!(find(&["Invoice", "cost", "Cost"], &[("name", "Cost")]), Ok(vec![Some(0), Some(2)]));
         assert!(find(&["Invoice", "$"], &[("name", "%")]).unwrap_err().contains("`%`"));
     }
 

@@ -107,7 +107,7 @@ pub(super) struct Stock {
 impl Stock {
     /// What does not say its own day was counted on `counted_on`.
     pub fn new(file: &FileOptions, counted_on: Date, now: OffsetDateTime) -> Self {
-        Self { zone: file.zone.clone(), counted_on, today: file.zone.day_of(now) }
+        Self { zone: file.zone.clone(), counted_on, today: file.account_zone.day_of(now) }
     }
 }
 
@@ -233,7 +233,8 @@ fn one_of<T: FromStr<Err = UnknownValue>>(record: &Record<'_>, field: usize) -> 
 }
 
 fn currency(record: &Record<'_>, field: usize) -> Result<Option<Currency>, Refusal> {
-    let parse = |text: Cow<'_, str>| text.parse().map_err(|_| record.reject(field, "refused-currency"));
+    let parse =
+        |text: Cow<'_, str>| text.to_ascii_uppercase().parse().map_err(|_| record.reject(field, "refused-currency"));
     record.text(field).map(parse).transpose()
 }
 

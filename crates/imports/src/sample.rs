@@ -31,6 +31,7 @@ pub(super) fn read(reader: &mut impl Read) -> Result<Vec<u8>, Failure> {
 
 /// Whether lines end with CR alone, as old Macs wrote them: all of the file would be its first line.
 pub(super) fn has_bare_returns(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
     memchr::memchr(b'\r', text).is_some() && memchr::memchr(b'\n', text).is_none()
 }
 

@@ -358,6 +358,7 @@ async fn a_document_of_many_lines_is_handed_on_in_pieces() {
 #[case("a,b\n1,2\n", "no column for order_id, sku")]
 #[case("\u{0}\u{0}\n", "U+0000")]
 #[case("order_id,sku,quantity,date,price\r1,A,1,2026-01-02,3\r", "CR alone")]
+#[case("order_id,sku,quantity,date,price\r1,A,1,2026-01-02,3\n", "CR alone")]
 #[case(&format!("order_id,sku,quantity,date,price{}\n", ",x".repeat(496)), "501 columns")]
 #[tokio::test]
 async fn a_file_of_another_kind_is_refused_whole(#[case] data: &str, #[case] reason: &str) {

@@ -66,6 +66,19 @@ async fn stock_without_a_date_is_of_today() {
 }
 
 #[tokio::test]
+async fn stock_is_of_the_past_by_the_account_s_clock() {
+    let (west, east): (Zone, Zone) = ("America/Los_Angeles".parse().unwrap(), "Pacific/Kiritimati".parse().unwrap());
+    let today = |zone: &Zone| zone.day_of(TARGET.now);
+    for (zone, account_zone, taken) in [(&west, &east, 2), (&east, &west, 1)] {
+        let store = Collect::default();
+        let file = FileOptions { zone: zone.clone(), account_zone: account_zone.clone(), ..file() };
+        let data = format!("sku,stock,date\nMUG,5,\nCUP,6,{}\n", today(&east));
+        import_stock(&store, TARGET, file, today(account_zone), reader(&data), rejects().1).await.unwrap();
+        assert_eq!(store.stock.into_inner().unwrap().len(), taken, "file {zone}, account {account_zone}");
+    }
+}
+
+#[tokio::test]
 async fn ad_spend_and_expenses_are_read() {
     let store = Collect::default();
     let data = "date,platform,campaign,spend,impressions,clicks\n2026-03-01,meta,spring,12.34,1000,7\n2026-03-01,google,,1,,\n";
@@ -83,7 +96,7 @@ async fn ad_spend_and_expenses_are_read() {
 async fn ads_have_sets_creatives_and_what_the_platform_claims() {
     let store = Collect::default();
     let data = "date,platform,campaign,ad set name,ad name,creative,format,spend,purchases,purchase value,status,currency\n\
-        2026-03-01,meta,spring,Broad,Blue,99,VIDEO,12.34,3,99.5,paused,EUR\n\
+        2026-03-01,meta,spring,Broad,Blue,99,VIDEO,12.34,3,99.5,paused,eur\n\
         2026-03-01,meta,spring,Broad,Blue,99,film,1,,,,\n\
         2026-03-01,meta,spring,Broad,Blue,99,video,1,-3,,,\n\
         2026-03-01,meta,spring,Broad,Blue,99,video,1,,,running,\n\
@@ -122,11 +135,11 @@ async fn ads_have_sets_creatives_and_what_the_platform_claims() {
 async fn rates_are_above_nothing_and_have_more_decimals_than_amounts() {
     let store = Collect::default();
     let data = "date,currency,rate\n2026-03-01,EUR,1.0842\n2026-03-01,IDR,0.0000632911\n2026-03-01,ARS,0\n\
-        2026-03-01,usd,1\n2026-03-01,GBP,1000001\n2026-03-01,GBP,0.00000000001\n";
+        2026-03-01,usd,1\n2026-03-01,dollar,1\n2026-03-01,GBP,1000001\n2026-03-01,GBP,0.00000000001\n";
     let (refused, sink) = rejects();
     import_rates(&store, TARGET, file(), reader(data), sink).await.unwrap();
     let rates: Vec<_> = store.rates.into_inner().unwrap().iter().map(|row| row.rate).collect();
-    assert_eq!(rates, [dec!(1.0842), dec!(0.0000632911)]);
+    assert_eq!(rates, [dec!(1.0842), dec!(0.0000632911), dec!(1)]);
     let reasons: Vec<_> = refused.lock().unwrap().iter().map(|reject| reject.reason.clone()).collect();
     assert_eq!(
         reasons,

@@ -163,7 +163,7 @@ session_statement!(
 
 session_statement!(
     after [staging::TABLES, TABLES, costs::TABLES] =>
-    /// What is known of a customer gives way only to statements that are at least as new as the newest order.
+    /// What is known of a customer gives way only to statements that are at least as new as the newest order or refund.
     pub(super) UPDATE_CUSTOMERS(account: BigInt, source: Text) -> () = "UPDATE customers SET
         email = said.email, name = said.name, city = said.city, country = said.country, created_at = said.created_at
     FROM (SELECT known.id, least(known.created_at, came.first_at) AS created_at,
@@ -174,8 +174,10 @@ session_statement!(
                 AS country
         FROM import_customers came
         JOIN customers known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id
-        CROSS JOIN LATERAL (SELECT came.last_at >= coalesce(max(placed_at), '-infinity') AS newer FROM orders
-            WHERE orders.account_id = $1 AND orders.customer_id = known.id) newest) said
+        CROSS JOIN LATERAL (SELECT came.last_at >= coalesce(greatest(
+            (SELECT max(placed_at) FROM orders WHERE account_id = $1 AND customer_id = known.id),
+            (SELECT max(refunded_at) FROM refunds WHERE account_id = $1 AND customer_id = known.id)), '-infinity')
+            AS newer) newest) said
     WHERE customers.account_id = $1 AND customers.id = said.id
         AND (customers.email, customers.name, customers.city, customers.country, customers.created_at)
             IS DISTINCT FROM (said.email, said.name, said.city, said.country, said.created_at)"

@@ -1,7 +1,8 @@
 //! Orders and refunds.
 
 use domain::imports::{
-    BrokenSource, Buyer, Changes, DocumentPart, FileDocument, FileSummary, ImportError, ImportStore, Line, Target,
+    BrokenSource, Buyer, Changes, DocumentKind, DocumentPart, FileDocument, FileSummary, ImportError, ImportStore,
+    Line, Target,
 };
 use domain::{AccountId, accounts::Platform};
 use futures_util::{StreamExt, stream};
@@ -154,6 +155,10 @@ async fn customers_carry_the_newest_statement_whatever_comes_last() {
     assert_eq!(shop_.texts(customer).await, ["new@example.com Recife BR 2026-03-05"]);
     shop_.import(vec![said("3", 25, Some("newest@example.com"), None)]).await;
     assert_eq!(shop_.texts(customer).await, ["newest@example.com Recife BR 2026-03-05"]);
+    let returned = DocumentPart { kind: DocumentKind::Refund, ..said("r", 27, Some("refunded@example.com"), None) };
+    shop_.import(vec![returned]).await;
+    shop_.import(vec![said("4", 26, Some("before@example.com"), None)]).await;
+    assert_eq!(shop_.texts(customer).await, ["refunded@example.com Recife BR 2026-03-05"]);
 }
 
 #[tokio::test]
