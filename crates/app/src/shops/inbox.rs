@@ -126,7 +126,7 @@ impl HookWorker {
             Topic::Privacy(request) => self.respect(taken, entry, request.clone()).await?,
             // Should the clocks differ and the token be dead, the next call finds out.
             Topic::Uninstalled(at) if is_from_before(*at, entry, integration) => {
-                ports.syncs.hint(*account, *id, None, ports.now()).await?;
+                ports.syncs.hint(*account, *id, ports.now()).await?;
             }
             Topic::Uninstalled(Some(_)) => ports.end(*account, *id, RevokeReason::Uninstalled, None).await?,
             Topic::Uninstalled(None) => self.verify_removal(*account, integration).await?,
@@ -135,7 +135,7 @@ impl HookWorker {
                 ports.connections.suspend(*account, *id, suspended, ports.now()).await?;
             }
             Topic::ScopesChanged | Topic::Order(None) => {
-                ports.syncs.hint(*account, *id, None, ports.now()).await?;
+                ports.syncs.hint(*account, *id, ports.now()).await?;
             }
             Topic::Question => self.questions.poll_soon(*account, *id, ports.now()).await?,
             Topic::Order(Some(_)) | Topic::Catalogue | Topic::Other => {}
@@ -152,14 +152,14 @@ impl HookWorker {
             Ok(held) => held,
             Err(AccessError::Ended) => return Ok(()),
             Err(AccessError::Store(error)) => return Err(error),
-            Err(_) => return ports.syncs.hint(account, id, None, ports.now()).await.map(drop),
+            Err(_) => return ports.syncs.hint(account, id, ports.now()).await.map(drop),
         };
         match connector.reader.shop(&held.access).await {
             Err(ShopError::Unauthorized) => {
                 ports.end(account, id, RevokeReason::Uninstalled, Some(held.generation)).await
             }
             // Should the platform have been too early with its hook, the next run finds out.
-            _ => ports.syncs.hint(account, id, None, ports.now()).await.map(drop),
+            _ => ports.syncs.hint(account, id, ports.now()).await.map(drop),
         }
     }
 

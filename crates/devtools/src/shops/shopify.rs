@@ -4,9 +4,9 @@
 //! GET  /{shop}/admin/oauth/authorize              sends back to redirect_uri, signed, as if the owner had agreed
 //! POST /{shop}/admin/oauth/access_token
 //! POST /{shop}/admin/api/{version}/graphql.json
-//! POST /_stub/act                                 {"action": sell | edit | refund | exchange | cancel | pay | delete |
-//!                                                 data_request | redact_customer | redact_shop, "id": of the order or the
-//!                                                 customer}
+//! POST /_stub/act                                 {"action": sell | sell_gift_card | sell_with_gift_card | edit |
+//!                                                 refund | exchange | cancel | pay | delete | data_request |
+//!                                                 redact_customer | redact_shop, "id": of the order or the customer}
 //! ```
 
 mod bulk;

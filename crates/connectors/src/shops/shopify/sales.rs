@@ -4,6 +4,9 @@
 //! out again in an edit belongs to the order, under the order's own date; what comes back in a refund or a return is a
 //! refund under that agreement's date. Amounts are taken **net of tax**, in orders and refunds alike, whether or not the
 //! shop's prices include it: tax is not the shop's money.
+//!
+//! Gift cards are left out, both when they are sold and when they are refunded: a sold card is a debt to its holder. The
+//! revenue is what is bought with it, in the order that it pays for; if both counted, it would count twice.
 
 use domain::{
     imports::{Buyer, DocumentKind, DocumentPart, Line, MAX_ID_CHARS, MAX_NAME_CHARS, MAX_QUANTITY},
@@ -18,6 +21,11 @@ use crate::shops::{
     amounts::{is_importable, per_unit, shares},
     wire::clean,
 };
+
+/// The kind of line that a sold gift card is.
+const GIFT_CARD_LINE: &str = "GIFT_CARD";
+/// The gateway of payments by gift card, which cost the shop nothing. Unverified: its name.
+const GIFT_CARD_GATEWAY: &str = "gift_card";
 
 /// What becomes of an order.
 #[derive(Debug, PartialEq)]
@@ -61,14 +69,19 @@ pub(super) fn order(wire: OrderWire, currency: Currency) -> Mapped {
 
 /// Whether an order counts: one that waits for its payment, or whose payment was given up, does not until money came in.
 fn is_taken(wire: &OrderWire) -> bool {
-    let paid = |transaction: &TransactionWire| {
-        let brings_money = matches!(transaction.kind.as_str(), "SALE" | "CAPTURE");
-        brings_money && transaction.status == "SUCCESS" && !transaction.test
-    };
     match wire.display_financial_status.as_deref() {
-        Some("PENDING" | "VOIDED" | "EXPIRED") => wire.transactions.iter().any(paid),
+        Some("PENDING" | "VOIDED" | "EXPIRED") => wire.transactions.iter().any(is_payment),
         _ => true,
     }
+}
+
+fn is_done(transaction: &TransactionWire) -> bool {
+    transaction.status == "SUCCESS" && !transaction.test
+}
+
+/// Whether a transaction brought money in.
+fn is_payment(transaction: &TransactionWire) -> bool {
+    is_done(transaction) && matches!(transaction.kind.as_str(), "SALE" | "CAPTURE")
 }
 
 fn taken(wire: OrderWire, currency: Currency) -> Result<ShopOrder, String> {
@@ -110,20 +123,23 @@ fn taken(wire: OrderWire, currency: Currency) -> Result<ShopOrder, String> {
     Ok(ShopOrder { order, refunds, refund_unknown: false, copy_of: None })
 }
 
-/// The sales of an agreement, and whether each is part of a refund.
+/// The sales of an agreement but for those of gift cards, and whether each is part of a refund.
 fn sales(agreement: AgreementWire) -> Result<Vec<(SaleWire, bool)>, String> {
     let is_refund = match agreement.reason.as_str() {
         "ORDER" | "ORDER_EDIT" => false,
         "REFUND" | "RETURN" => true,
         other => return Err(format!("one of its agreements is of the kind {}", code(other))),
     };
-    let part = |sale: SaleWire| match sale.action_type.as_str() {
+    let part = |sale: SaleWire| match (sale.action_type.as_str(), sale.line_type.as_str()) {
+        // What the shop keeps of a refund, such as a restocking fee, is a charge in form, but nothing was bought.
+        ("ORDER", "ADJUSTMENT" | "FEE") => Ok((sale, is_refund)),
         // Also in a return: what was given in exchange.
-        "ORDER" => Ok((sale, false)),
-        "RETURN" | "UPDATE" => Ok((sale, is_refund)),
-        other => Err(format!("one of its sales is of the kind {}", code(other))),
+        ("ORDER", _) => Ok((sale, false)),
+        ("RETURN" | "UPDATE", _) => Ok((sale, is_refund)),
+        (other, _) => Err(format!("one of its sales is of the kind {}", code(other))),
     };
-    agreement.sales.map(|page| page.nodes).unwrap_or_default().into_iter().map(part).collect()
+    let sales = agreement.sales.map(|page| page.nodes).unwrap_or_default().into_iter();
+    sales.filter(|sale| sale.line_type != GIFT_CARD_LINE).map(part).collect()
 }
 
 fn sum_of(sale: SaleWire, currency: Currency) -> Result<Sum, String> {
@@ -161,8 +177,6 @@ fn subject(line_type: &str, item: Option<LineItemWire>) -> Result<Subject, Strin
     let (what, name) = match line_type {
         "SHIPPING" => ("shipping", "Shipping"),
         "TIP" => ("tip", "Tip"),
-        // Sold, it is a debt to who holds it.
-        "GIFT_CARD" => ("gift-card", "Gift card"),
         "DUTY" => ("duty", "Duty"),
         "FEE" | "ADDITIONAL_FEE" => ("fee", "Fee"),
         "ADJUSTMENT" => ("adjustment", "Adjustment"),
@@ -257,11 +271,24 @@ fn buyer(customer: CustomerWire, city: Option<String>) -> Buyer {
     Buyer { external_id: customer.legacy_resource_id.0, email, name, city }
 }
 
-/// What payments cost the shop. `None` where no transaction has fees: only Shopify's own payments tell them. Fees in
-/// another currency make the sum unknown.
+/// What payments cost the shop. Only Shopify's own payments tell it. `None` where a part was paid in another way: an
+/// unknown fee is estimated, while the fees of the rest would pass for those of the whole order. Fees in another
+/// currency make the sum unknown, too.
 fn fees(transactions: &[TransactionWire], currency: Currency) -> Option<Decimal> {
-    let done = transactions.iter().filter(|transaction| transaction.status == "SUCCESS" && !transaction.test);
-    let mut fees = done.flat_map(|transaction| &transaction.fees).map(|fee| &fee.amount).peekable();
+    let done = || transactions.iter().filter(|transaction| is_done(transaction));
+    let by_gift_card = |payment: &TransactionWire| payment.gateway.as_deref() == Some(GIFT_CARD_GATEWAY);
+    let mut payments = transactions.iter().filter(|transaction| is_payment(transaction)).peekable();
+    if payments.peek().is_some() && payments.clone().all(by_gift_card) {
+        return Some(Decimal::ZERO);
+    }
+    // By gateway: the fees of a payment may stand at its authorization, and not at what was captured of it.
+    let is_told = |payment: &TransactionWire| {
+        by_gift_card(payment) || done().any(|other| other.gateway == payment.gateway && !other.fees.is_empty())
+    };
+    if !payments.all(is_told) {
+        return None;
+    }
+    let mut fees = done().flat_map(|transaction| &transaction.fees).map(|fee| &fee.amount).peekable();
     fees.peek()?;
     let known = |money: &super::wire::MoneyWire| (money.currency_code == currency.as_str()).then_some(money.amount.0);
     let sum: Decimal = fees.map(known).sum::<Option<Decimal>>()?;

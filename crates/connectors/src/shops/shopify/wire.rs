@@ -97,6 +97,7 @@ pub struct TransactionWire {
     pub kind: String,
     pub status: String,
     pub test: bool,
+    pub gateway: Option<String>,
     pub fees: Vec<FeeWire>,
 }
 

@@ -272,6 +272,7 @@ impl ShopReader for Tiendanube {
             window: Duration::days(30),
             longest_window: Duration::days(30),
             history: Duration::days(2 * 365),
+            // An order is cancelled or archived there, not deleted: the API has no call and no event for it.
             // Unverified: that every change of an order moves its `updated_at`.
             reread: None,
             ads: None,

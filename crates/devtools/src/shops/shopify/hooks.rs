@@ -131,14 +131,14 @@ impl ShopifyStub {
     pub(super) fn notify_order(&self, action: &str, id: u64) {
         let order = json!({ "id": id, "admin_graphql_api_id": format!("gid://shopify/Order/{id}") });
         match action {
-            "sell" => self.notify("orders/create", &order),
+            "sell" | "sell_gift_card" | "sell_with_gift_card" => self.notify("orders/create", &order),
             "edit" => self.notify("orders/edited", &json!({ "order_edit": { "order_id": id } })),
             "refund" | "cancel" => self.notify("refunds/create", &json!({ "id": id + 1, "order_id": id })),
             "delete" => return self.notify("orders/delete", &json!({ "id": id })),
             _ => {}
         }
         self.notify("orders/updated", &order);
-        if action == "sell" {
+        if action.starts_with("sell") {
             self.notify("inventory_levels/update", &json!({ "inventory_item_id": 1, "available": 1 }));
         }
     }

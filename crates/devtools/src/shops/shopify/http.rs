@@ -240,6 +240,8 @@ impl ShopifyStub {
         let shop = &mut state.shop;
         let (id, done) = match action {
             "sell" => (shop.sell(now), true),
+            "sell_gift_card" => (shop.sell_gift_card(false, now)?, true),
+            "sell_with_gift_card" => (shop.sell_gift_card(true, now)?, true),
             "edit" => (id, shop.edit(id, now)),
             "refund" => (id, shop.refund(id, now)),
             "exchange" => (id, shop.exchange(id, now)),

@@ -70,11 +70,13 @@ pub struct Transaction {
     pub id: u64,
     pub kind: &'static str,
     pub status: &'static str,
+    pub gateway: &'static str,
     pub fee: Option<i64>,
 }
 
-/// A line of goods as it stands.
+/// A line of goods or gift cards as it stands.
 struct Goods {
+    kind: &'static str,
     line: u64,
     variant: usize,
     units: i64,
@@ -117,6 +119,19 @@ pub struct Shop {
 const TAX: i64 = 21;
 const SHIPPING: i64 = 495;
 const DUTY: i64 = 350;
+const PRODUCT: &str = "PRODUCT";
+const GIFT_CARD: &str = "GIFT_CARD";
+/// The only gateway that tells its fees.
+const OWN_PAYMENTS: &str = "shopify_payments";
+const PAYPAL: &str = "paypal";
+
+/// What is odd about an order.
+#[derive(Default)]
+struct Oddity {
+    is_test: bool,
+    is_foreign: bool,
+    is_unpaid: bool,
+}
 
 fn cents(cents: i64) -> Decimal {
     Decimal::new(cents, 2)
@@ -183,15 +198,13 @@ impl Shop {
 
     /// What a buyer does first.
     fn place(&mut self, at: OffsetDateTime) -> u64 {
-        let id = self.id();
         let mut sales = Vec::new();
         for _ in 0..1 + self.random.below(4) {
             let variant = usize::try_from(self.random.below(self.variants.len() as i64)).unwrap_or(0);
             sales.push(self.purchase(variant));
         }
-        let shipping = if self.random.percent(50) { SHIPPING } else { 0 };
-        if shipping > 0 {
-            sales.push(self.sale("ORDER", "SHIPPING", None, shipping, None));
+        if self.random.percent(50) {
+            sales.push(self.sale("ORDER", "SHIPPING", None, SHIPPING, None));
         }
         if self.random.percent(5) {
             sales.push(self.sale("ORDER", "TIP", None, 200, None));
@@ -199,25 +212,49 @@ impl Shop {
         if self.random.percent(5) {
             sales.push(self.sale("ORDER", "DUTY", None, DUTY, None));
         }
-        let (test, foreign, unpaid) = (self.random.percent(1), self.random.percent(1), self.random.percent(4));
-        let state = match (test || unpaid, foreign) {
+        let oddity = Oddity {
+            is_test: self.random.percent(1),
+            is_foreign: self.random.percent(1),
+            is_unpaid: self.random.percent(4),
+        };
+        self.order_of(sales, &oddity, at)
+    }
+
+    /// An order of these sales.
+    fn order_of(&mut self, sales: Vec<Sale>, oddity: &Oddity, at: OffsetDateTime) -> u64 {
+        let id = self.id();
+        let Oddity { is_test, is_foreign, is_unpaid } = *oddity;
+        let state = match (is_test || is_unpaid, is_foreign) {
             (true, _) => State::Void,
             (false, true) => State::Foreign,
             (false, false) => State::Taken,
         };
-        let gross: i64 = sales.iter().map(|sale| sale.net).sum();
-        let goods: Vec<Goods> = sales.iter().filter_map(Goods::of).collect();
-        let fee = (!self.random.percent(30)).then_some(gross * 3 / 100 + 30);
-        let (kind, status) = if unpaid { ("AUTHORIZATION", "FAILURE") } else { ("SALE", "SUCCESS") };
-        let transactions = vec![Transaction { id: self.id(), kind, status, fee }];
+        let paid: i64 = sales.iter().map(|sale| sale.net).sum();
+        let gross: i64 = sales.iter().filter(|sale| sale.is_revenue()).map(|sale| sale.net).sum();
+        let lines: Vec<Goods> = sales.iter().filter_map(Goods::of).collect();
+        let goods = || lines.iter().filter(|line| line.kind == PRODUCT);
+        let product_gross: i64 = goods().map(|goods| goods.net).sum();
+        let units: i64 = goods().map(|goods| goods.units).sum();
+        let shipping: i64 = sales.iter().filter(|sale| sale.kind == "SHIPPING").map(|sale| sale.net).sum();
+        let fee = (!self.random.percent(30)).then_some(paid * 3 / 100 + 30);
+        let (kind, status) = if is_unpaid { ("AUTHORIZATION", "FAILURE") } else { ("SALE", "SUCCESS") };
+        let gateway = if fee.is_some() { OWN_PAYMENTS } else { PAYPAL };
+        let mut transactions = vec![Transaction { id: self.id(), kind, status, gateway, fee }];
+        // Now and then a part is paid in another way: by a gift card, which costs nothing, or without telling the fee.
+        let other = [(3, "gift_card"), (7, PAYPAL)].into_iter().find(|(digit, _)| id % 10 == *digit && !is_unpaid);
+        let other = other.map(|(_, gateway)| gateway);
+        if let Some(gateway) = other {
+            transactions.push(Transaction { id: self.id(), kind, status, gateway, fee: None });
+        }
+        let fees = fee.filter(|_| !is_unpaid && other != Some(PAYPAL));
         let customer = (!self.random.percent(20)).then(|| 500 + self.random.below(150).unsigned_abs());
         let truth = OrderTruth {
             at: at.replace_nanosecond(0).unwrap_or(at),
             state,
             gross: cents(gross),
-            product_gross: cents(goods.iter().map(|goods| goods.net).sum()),
-            units: goods.iter().map(|goods| goods.units).sum(),
-            fees: fee.filter(|_| !unpaid).map(cents),
+            product_gross: cents(product_gross),
+            units,
+            fees: fees.map(cents),
             shipping: None,
             buyer: customer.map(|id| id.to_string()),
             refunds: Vec::new(),
@@ -232,14 +269,14 @@ impl Shop {
             updated: at,
             touched: Some((Instant::now(), None)),
             cancelled: None,
-            test,
-            status: if unpaid { "PENDING" } else { "PAID" },
-            currency: if foreign { self.foreign() } else { self.currency },
+            test: is_test,
+            status: if is_unpaid { "PENDING" } else { "PAID" },
+            currency: if is_foreign { self.foreign() } else { self.currency },
             customer,
             transactions,
             agreements,
             is_deleted: false,
-            goods,
+            goods: lines,
             shipping,
             truth,
         });
@@ -252,7 +289,7 @@ impl Shop {
             self.variants.get(variant).map_or((0, false), |variant| (variant.price, variant.is_gift_card));
         let units = 1 + self.random.below(4);
         let discount = if self.random.percent(30) { self.random.below(price) } else { 0 };
-        let kind = if is_gift_card { "GIFT_CARD" } else { "PRODUCT" };
+        let kind = if is_gift_card { GIFT_CARD } else { PRODUCT };
         let line = (self.id(), variant);
         self.sale("ORDER", kind, Some(units), price * units - discount, Some(line))
     }
@@ -295,9 +332,27 @@ impl Shop {
         self.orders.get(*self.places.get(&id)?).filter(|order| !order.is_deleted)
     }
 
-    /// Sells at `now`: the goods leave the shelves.
+    /// Sells at `now`.
     pub fn sell(&mut self, now: OffsetDateTime) -> u64 {
         let id = self.place(now);
+        self.clear_shelves(id, now);
+        id
+    }
+
+    /// Sells a gift card, alone or with goods; `None` where there are no gift cards.
+    pub fn sell_gift_card(&mut self, with_goods: bool, now: OffsetDateTime) -> Option<u64> {
+        let card = self.variants.iter().position(|variant| variant.is_gift_card)?;
+        let mut sales = vec![self.purchase(card)];
+        if with_goods {
+            sales.push(self.purchase(0));
+        }
+        let id = self.order_of(sales, &Oddity::default(), now);
+        self.clear_shelves(id, now);
+        Some(id)
+    }
+
+    /// What was ordered leaves the shelves.
+    fn clear_shelves(&mut self, id: u64, now: OffsetDateTime) {
         let sold: Vec<(usize, i64)> = self
             .order(id)
             .map(|order| order.goods.iter().map(|goods| (goods.variant, goods.units)).collect())
@@ -308,7 +363,6 @@ impl Shop {
             }
         }
         self.count_stock(now);
-        id
     }
 
     /// Takes a unit out of the order's first line that has two, and adds another variant.
@@ -319,14 +373,15 @@ impl Shop {
         let Some(order) = self.orders.get_mut(place).filter(|order| !order.is_deleted) else { return false };
         let mut out = None;
         if let Some(goods) = order.goods.iter_mut().find(|goods| goods.units > 1) {
-            let net = goods.net / goods.units;
-            (goods.units, goods.net) = (goods.units - 1, goods.net - net);
-            (order.truth.units, order.truth.gross) = (order.truth.units - 1, order.truth.gross - cents(net));
-            order.truth.product_gross -= cents(net);
-            out = Some(((goods.line, goods.variant), net));
+            let (kind, net, line) = goods.give_one();
+            if kind == PRODUCT {
+                (order.truth.units, order.truth.gross) = (order.truth.units - 1, order.truth.gross - cents(net));
+                order.truth.product_gross -= cents(net);
+            }
+            out = Some((kind, net, line));
         }
         order.add(&added);
-        let out = out.map(|(line, net)| self.sale("RETURN", "PRODUCT", Some(-1), -net, Some(line)));
+        let out = out.map(|(kind, net, line)| self.sale("RETURN", kind, Some(-1), -net, Some(line)));
         let sales = out.into_iter().chain([added]).collect();
         self.agree(id, at, "ORDER_EDIT", sales);
         true
@@ -337,14 +392,12 @@ impl Shop {
         let goodwill = if self.random.percent(30) { 100 } else { 0 };
         let Some(order) = self.order_mut(id) else { return false };
         let Some(goods) = order.goods.iter_mut().find(|goods| goods.units > 0) else { return false };
-        let net = goods.net / goods.units;
-        (goods.units, goods.net) = (goods.units - 1, goods.net - net);
-        let line = (goods.line, goods.variant);
+        let (kind, net, line) = goods.give_one();
         if order.status == "PAID" {
             order.status = "PARTIALLY_REFUNDED";
         }
-        let mut sales = vec![self.sale("RETURN", "PRODUCT", Some(-1), -net, Some(line))];
-        if goodwill > 0 {
+        let mut sales = vec![self.sale("RETURN", kind, Some(-1), -net, Some(line))];
+        if goodwill > 0 && kind == PRODUCT {
             sales.push(self.sale("RETURN", "ADJUSTMENT", None, -goodwill, None));
         }
         self.give_back(id, at, sales);
@@ -357,13 +410,13 @@ impl Shop {
         let given = self.purchase(variant);
         let Some(order) = self.order_mut(id) else { return false };
         let Some(goods) = order.goods.iter_mut().find(|goods| goods.units > 0) else { return false };
-        let net = goods.net / goods.units;
-        (goods.units, goods.net) = (goods.units - 1, goods.net - net);
-        let line = (goods.line, goods.variant);
+        let (kind, net, line) = goods.give_one();
         let at = at.replace_nanosecond(0).unwrap_or(at);
-        order.truth.refunds.push(RefundTruth { at, amount: cents(net), units: 1 });
+        if kind == PRODUCT {
+            order.truth.refunds.push(RefundTruth { at, amount: cents(net), units: 1 });
+        }
         order.add(&given);
-        let back = self.sale("RETURN", "PRODUCT", Some(-1), -net, Some(line));
+        let back = self.sale("RETURN", kind, Some(-1), -net, Some(line));
         self.agree(id, at, "RETURN", vec![back, given]);
         true
     }
@@ -397,7 +450,7 @@ impl Shop {
             .into_iter()
             .map(|goods| {
                 let line = Some((goods.line, goods.variant));
-                self.sale("RETURN", "PRODUCT", Some(-goods.units), -goods.net, line)
+                self.sale("RETURN", goods.kind, Some(-goods.units), -goods.net, line)
             })
             .collect();
         if shipping > 0 {
@@ -408,8 +461,9 @@ impl Shop {
     }
 
     fn give_back(&mut self, id: u64, at: OffsetDateTime, sales: Vec<Sale>) {
-        let amount: i64 = sales.iter().map(|sale| -sale.net).sum();
-        let units = sales.iter().filter_map(|sale| sale.quantity).sum::<i64>();
+        let refunded = || sales.iter().filter(|sale| sale.is_revenue());
+        let amount: i64 = refunded().map(|sale| -sale.net).sum();
+        let units = refunded().filter_map(|sale| sale.quantity).sum::<i64>();
         if let Some(order) = self.order_mut(id).filter(|_| amount != 0 || units != 0) {
             let at = at.replace_nanosecond(0).unwrap_or(at);
             order.truth.refunds.push(RefundTruth { at, amount: cents(amount), units: -units });
@@ -427,11 +481,11 @@ impl Shop {
 
     /// The payment of an order that waited for it comes in.
     pub fn pay(&mut self, id: u64, at: OffsetDateTime) -> bool {
-        let transaction = Transaction { id: self.id(), kind: "SALE", status: "SUCCESS", fee: None };
+        let transaction = Transaction { id: self.id(), kind: "SALE", status: "SUCCESS", gateway: "manual", fee: None };
         let currency = self.currency;
         let Some(order) = self.order_mut(id) else { return false };
         order.transactions.push(transaction);
-        order.status = "PAID";
+        (order.status, order.truth.fees) = ("PAID", None);
         if !order.test && order.truth.state == State::Void {
             order.truth.state = if order.currency == currency { State::Taken } else { State::Foreign };
         }
@@ -478,28 +532,51 @@ impl Shop {
     }
 
     pub fn truth(&self) -> Truth {
-        let orders = self.orders.iter().map(|order| (order.id.to_string(), order.truth.clone())).collect();
+        let orders = self.orders.iter().map(|order| (order.id.to_string(), order.truth())).collect();
         let (zone, stock) = ((self.currency, &self.zone), self.stock_days.clone());
         Truth::new(Platform::Shopify, self.host.clone(), zone, orders, self.products(), stock)
     }
 }
 
+impl Sale {
+    /// What is paid for a gift card is owed to its holder, until something is bought with it.
+    fn is_revenue(&self) -> bool {
+        self.kind != GIFT_CARD
+    }
+}
+
 impl Goods {
     fn of(sale: &Sale) -> Option<Self> {
-        let (line, variant) = sale.line.filter(|_| sale.kind == "PRODUCT")?;
-        Some(Self { line, variant, units: sale.quantity.unwrap_or(0), net: sale.net })
+        let (line, variant) = sale.line?;
+        Some(Self { kind: sale.kind, line, variant, units: sale.quantity.unwrap_or(0), net: sale.net })
+    }
+
+    /// Takes one unit out; its kind, what was paid for it, and its line and variant.
+    fn give_one(&mut self) -> (&'static str, i64, (u64, usize)) {
+        let net = self.net / self.units;
+        (self.units, self.net) = (self.units - 1, self.net - net);
+        (self.kind, net, (self.line, self.variant))
     }
 }
 
 impl Order {
     /// Sells something more.
     fn add(&mut self, sale: &Sale) {
-        self.truth.gross += cents(sale.net);
-        if let Some(goods) = Goods::of(sale) {
-            self.truth.units += goods.units;
-            self.truth.product_gross += cents(goods.net);
-            self.goods.push(goods);
+        let goods = Goods::of(sale);
+        if sale.is_revenue() {
+            self.truth.gross += cents(sale.net);
+            self.truth.units += goods.as_ref().map_or(0, |goods| goods.units);
+            self.truth.product_gross += cents(goods.as_ref().map_or(0, |goods| goods.net));
         }
+        self.goods.extend(goods);
+    }
+
+    /// An order of nothing but gift cards does not count.
+    fn truth(&self) -> OrderTruth {
+        let truth = self.truth.clone();
+        let is_empty = truth.gross.is_zero() && truth.units == 0 && truth.refunds.is_empty();
+        let state = if is_empty && truth.state == State::Taken { State::Void } else { truth.state };
+        OrderTruth { state, ..truth }
     }
 
     fn touch(&mut self, at: OffsetDateTime) {

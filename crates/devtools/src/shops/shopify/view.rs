@@ -71,6 +71,7 @@ fn transaction(paid: &Transaction, currency: &str, test: bool) -> Value {
         "id": gid("OrderTransaction", paid.id),
         "kind": paid.kind,
         "status": paid.status,
+        "gateway": paid.gateway,
         "test": test,
         "fees": paid.fee.map(fee).into_iter().collect::<Vec<Value>>(),
     })

@@ -135,6 +135,7 @@ pub enum Action {
     /// The last line is gone, or there is one unit less of the only one.
     Edit,
     Void,
+    /// There is no such order any more. The platform has no way to delete one: this is for numbers without an order.
     Delete,
 }
 

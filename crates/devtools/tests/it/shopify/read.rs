@@ -127,6 +127,33 @@ async fn what_happens_later_is_read_as_changes() {
     world.compare(&read);
 }
 
+/// A gift card counts neither when it is sold nor when it is refunded, alone or together with goods.
+#[tokio::test]
+async fn a_gift_card_is_no_revenue() {
+    let world = World::new(config()).await;
+    let sell = |action: &str| world.stub.change(action, 0).unwrap();
+    let [alone, refunded] = ["sell_gift_card"; 2].map(sell);
+    let [mixed, called_off] = ["sell_with_gift_card"; 2].map(sell);
+    for id in [refunded, called_off] {
+        assert!(world.stub.change("cancel", id).is_some());
+    }
+    for purpose in [Purpose::BackFill, Purpose::Changes] {
+        let batches = world.orders(purpose).await.unwrap();
+        world.compare(&batches);
+        let read = Read::of(&batches);
+        for id in [alone, refunded] {
+            assert!(read.voided.contains(&id.to_string()));
+        }
+        let goods = |id: u64| &read.taken[&id.to_string()];
+        for order in [goods(mixed), goods(called_off)] {
+            assert!(order.gross > Decimal::ZERO && order.gross == order.product_gross);
+        }
+        assert!(goods(mixed).refunds.is_empty());
+        let back = &goods(called_off).refunds[0];
+        assert_eq!((back.amount, back.units), (goods(called_off).gross, goods(called_off).units));
+    }
+}
+
 #[tokio::test]
 async fn an_order_is_read_directly_before_search_knows_it() {
     let mut config = config();
@@ -184,7 +211,8 @@ async fn orders_in_another_currency_than_the_account_are_refused_one_by_one() {
         all(world.shopify.orders(&world.access, window, Purpose::BackFill, "BRL".parse().unwrap())).await.unwrap();
     let read = Read::of(&batches);
     assert!(read.taken.is_empty());
-    let taken = world.truth().orders.values().filter(|order| order.state == State::Taken).count();
-    assert_eq!(read.refused.values().filter(|reason| *reason == "its currency is EUR").count(), taken);
+    for (id, _) in world.truth().orders.iter().filter(|(_, order)| order.state == State::Taken) {
+        assert_eq!(read.refused[id], "its currency is EUR", "order {id}");
+    }
     assert!(world.truth().days.values().map(|day| day.gross).sum::<Decimal>() > Decimal::ZERO);
 }

@@ -113,6 +113,43 @@ fn what_is_given_in_exchange_belongs_to_the_order() {
     assert_eq!(summary(&order.refunds[0].lines), [("SKU-7", true, 1, dec!(30))]);
 }
 
+/// Less money went back than was paid for what came back.
+#[rstest]
+#[case("REFUND", "ADJUSTMENT", "shopify:adjustment")]
+#[case("RETURN", "FEE", "shopify:fee")]
+fn what_is_kept_of_a_refund_belongs_to_the_refund(#[case] reason: &str, #[case] kind: &str, #[case] sku: &str) {
+    let order = taken(wire(vec![
+        agreement("ORDER", 1, vec![goods("ORDER", "7", 1, "30", "0")]),
+        agreement(reason, 5, vec![goods("RETURN", "7", -1, "-30", "0"), sale("ORDER", kind, None, "4", "0")]),
+    ]));
+    assert_eq!(summary(&order.order.lines), [("SKU-7", true, 1, dec!(30))]);
+    assert_eq!(summary(&order.refunds[0].lines), [("SKU-7", true, 1, dec!(30)), (sku, false, -1, dec!(4))]);
+}
+
+fn gift_card(action: &str, total: &str) -> Value {
+    sale(action, "GIFT_CARD", Some(1), total, "0")
+}
+
+#[test]
+fn gift_cards_count_neither_when_they_are_sold_nor_when_they_are_refunded() {
+    let order = taken(wire(vec![
+        agreement("ORDER", 1, vec![gift_card("ORDER", "50"), goods("ORDER", "7", 2, "20", "0")]),
+        agreement("REFUND", 2, vec![gift_card("RETURN", "-50")]),
+        agreement("REFUND", 3, vec![gift_card("RETURN", "-50"), goods("RETURN", "7", -1, "-10", "0")]),
+    ]));
+    assert_eq!(summary(&order.order.lines), [("SKU-7", true, 2, dec!(10))]);
+    assert_eq!(order.refunds.len(), 1);
+    assert_eq!(summary(&order.refunds[0].lines), [("SKU-7", true, 1, dec!(10))]);
+}
+
+#[rstest]
+#[case(vec![])]
+#[case(vec![agreement("REFUND", 2, vec![gift_card("RETURN", "-50")])])]
+fn an_order_of_nothing_but_gift_cards_does_not_count(#[case] later: Vec<Value>) {
+    let ordered = agreement("ORDER", 1, vec![gift_card("ORDER", "50")]);
+    assert_eq!(mapped(wire([vec![ordered], later].concat())), Mapped::Voided);
+}
+
 #[test]
 fn a_sum_that_cannot_be_divided_stays_itself() {
     let order = taken(wire(vec![agreement("ORDER", 1, vec![goods("ORDER", "7", 3, "100.00", "0")])]));
@@ -200,6 +237,34 @@ fn fees_are_those_of_payments_that_were_made(#[case] fees: Value, #[case] expect
     };
     let transactions: Vec<Value> = fees.as_array().unwrap().iter().map(transaction).collect();
     assert_eq!(taken(changed(json!({ "transactions": transactions }))).order.fees, expected);
+}
+
+/// Of an order that was paid in two ways, of which Shopify's own tells its fees.
+#[rstest]
+#[case("paypal", None)]
+#[case("gift_card", Some(dec!(0.59)))]
+#[case("shopify_payments", Some(dec!(0.59)))]
+fn fees_are_unknown_where_a_part_was_paid_without_telling_them(
+    #[case] gateway: &str,
+    #[case] expected: Option<Decimal>,
+) {
+    let transaction = |kind: &str, gateway: &str, fees: Value| -> Value {
+        json!({ "kind": kind, "status": "SUCCESS", "test": false, "gateway": gateway, "fees": fees })
+    };
+    let fees = json!([{ "amount": { "amount": "0.59", "currencyCode": "EUR" } }]);
+    let transactions = [
+        transaction("AUTHORIZATION", "shopify_payments", fees),
+        transaction("CAPTURE", "shopify_payments", json!([])),
+        transaction("SALE", gateway, json!([])),
+        transaction("REFUND", "manual", json!([])),
+    ];
+    assert_eq!(taken(changed(json!({ "transactions": transactions }))).order.fees, expected);
+}
+
+#[test]
+fn what_was_paid_by_gift_card_alone_cost_no_fees() {
+    let paid = json!([{ "kind": "SALE", "status": "SUCCESS", "test": false, "gateway": "gift_card", "fees": [] }]);
+    assert_eq!(taken(changed(json!({ "transactions": paid }))).order.fees, Some(Decimal::ZERO));
 }
 
 #[rstest]
