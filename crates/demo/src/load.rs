@@ -77,6 +77,8 @@ struct Stretch {
     opened_at: OffsetDateTime,
     /// Everything up to here is there.
     since: Option<OffsetDateTime>,
+    /// When the shop's connection was revoked, which a load leaves as it is.
+    revoked_at: Option<OffsetDateTime>,
 }
 
 /// True when the account holds the demo shop, a part of it, or nothing at all.
@@ -116,21 +118,23 @@ pub async fn load(
     let mut loaded = import(ports.imports, target, &shop, since, first_day, progress).await?;
     progress(Step::Visits);
     loaded.events = visit(ports.events, account, &shop, since, first_day).await?;
-    connect_others(ports, account, stretch.opened_at).await?;
-    connect(ports, account, HOME, stretch.opened_at, Some(now), None).await?;
+    if stretch.since.is_none() {
+        connect_others(ports, account, stretch.opened_at).await?;
+    }
+    connect(ports, account, HOME, stretch.opened_at, Some(now), stretch.revoked_at).await?;
     Ok(loaded)
 }
 
 /// Finds where an earlier load ended, or notes that the first one begins.
 async fn begin(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> Result<Stretch, LoadError> {
     if let Some(home) = home(ports, account, now).await? {
-        return Ok(Stretch { opened_at: home.connected_at, since: home.last_sync_at });
+        return Ok(Stretch { opened_at: home.connected_at, since: home.last_sync_at, revoked_at: home.revoked_at });
     }
     if !is_empty(ports, account, now).await? {
         return Err(LoadError::NotEmpty);
     }
     connect(ports, account, HOME, now, None, None).await?;
-    Ok(Stretch { opened_at: now, since: None })
+    Ok(Stretch { opened_at: now, since: None, revoked_at: None })
 }
 
 async fn home(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> Result<Option<Integration>, StoreError> {

@@ -19,7 +19,7 @@ use crate::{
     respond::{API_VERSION, Pagination, Reply, Warnings, instant},
     state::State,
     warnings::Warning,
-    write::detached,
+    write::{answered, detached},
 };
 
 /// Why the last run of a connection failed.
@@ -268,15 +268,18 @@ pub async fn sync(
     upload: Upload,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
+    let idempotency = upload.idempotency(&request)?;
     let (Nothing {}, ignored) = upload.read()?;
     let mut warnings = query.warnings;
     warnings.extend(ignored);
     let (account, id) = (caller.account(), path::integration(&request)?);
-    match detached(async move { state.shops.sync(account, id, None).await }).await? {
+    let work = async move { state.shops.sync(account, id, idempotency, None).await };
+    let answer = |asked| match asked {
         Asked::Due => Reply::done(&DoneBody::new(warnings)),
         Asked::Ended => Err(ApiError::new(Code::InvalidTransition).message("The connection has ended.")),
         Asked::Unknown => Err(path::no_integration()),
-    }
+    };
+    answered(work, answer).await
 }
 
 /// Disconnect a shop.

@@ -6,6 +6,7 @@ use app::shops::{Connector, Connectors, Ports, connect::ConnectService};
 use domain::{
     IntegrationId, SyncRunId,
     accounts::{Account, MockAccountStore, Mode, Plan, Platform},
+    idempotency::Idempotent,
     integrations::{ErrorCode, Integration, LastError, MockIntegrationStore, RevokeReason},
     page::{Page, PageRequest},
     sealing::MockSealer,
@@ -210,7 +211,9 @@ fn runs_are_listed_with_what_was_left_out() {
 #[test]
 fn a_connection_is_read_now_and_ended() {
     let mut syncs = MockSyncStore::new();
-    syncs.expect_hint().returning(|_, id, _, _| Ok(id == IntegrationId(12)));
+    syncs.expect_ask().returning(|_, id, key, _, _| {
+        Ok(Idempotent { value: id == IntegrationId(12), replayed: key.is_some_and(|key| key.key == "again") })
+    });
     let mut connections = MockConnectionStore::new();
     connections.expect_revoke().returning(|_, _, revocation, _| {
         assert_eq!((revocation.reason, revocation.generation), (RevokeReason::Manual, None));
@@ -228,7 +231,12 @@ fn a_connection_is_read_now_and_ended() {
         ..shop_ports()
     }));
     let done: Value = json!({"ok": true, "api_version": "v1"});
-    assert_eq!(service.post("/api/v1/integrations/12/sync", "").json(), done);
+    let first = service.post("/api/v1/integrations/12/sync", "");
+    assert_eq!((first.header("idempotent-replayed"), first.json()), (None, done.clone()));
+    let again = service.post_with("/api/v1/integrations/12/sync", "", &[("Idempotency-Key", "again")]);
+    assert_eq!((again.header("idempotent-replayed"), again.json()), (Some("true"), done.clone()));
+    let invalid = service.post_with("/api/v1/integrations/12/sync", "", &[("Idempotency-Key", "a b")]);
+    assert_eq!(invalid.error(), (400, "invalid_idempotency_key".to_owned()));
     assert_eq!(service.post("/api/v1/integrations/13/sync", "").error(), (409, "invalid_transition".to_owned()));
     assert_eq!(service.post("/api/v1/integrations/14/sync", "").status, 404);
     let delete = |id: i64| {

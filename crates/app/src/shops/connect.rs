@@ -206,16 +206,26 @@ impl ConnectService {
         connector.auth.revoke(&held.access).await.map_err(|error| error.to_string())
     }
 
-    /// Asks for a connection to be read now.
+    /// Asks for a connection to be read now; under a key once.
     ///
     /// # Errors
-    /// Trouble with the database.
-    pub async fn sync(&self, account: AccountId, id: IntegrationId, note: Option<Entry>) -> Result<Asked, StoreError> {
-        if self.ports.syncs.hint(account, id, note, self.ports.now()).await? {
-            return Ok(Asked::Due);
-        }
-        let known = self.ports.integrations.find(account, id).await?;
-        Ok(if known.is_some() { Asked::Ended } else { Asked::Unknown })
+    /// [`IdempotencyError`].
+    pub async fn sync(
+        &self,
+        account: AccountId,
+        id: IntegrationId,
+        key: Option<IdempotencyKey>,
+        note: Option<Entry>,
+    ) -> Result<Idempotent<Asked>, IdempotencyError> {
+        let asked = self.ports.syncs.ask(account, id, key, note, self.ports.now()).await?;
+        let value = if asked.value {
+            Asked::Due
+        } else if self.ports.integrations.find(account, id).await?.is_some() {
+            Asked::Ended
+        } else {
+            Asked::Unknown
+        };
+        Ok(Idempotent { value, replayed: asked.replayed })
     }
 }
 

@@ -302,7 +302,11 @@ impl<'a> Turn<'a> {
         while let Some(window) = windows.current() {
             let is_last = windows.is_last();
             let reading = Reading::Window(window, Purpose::Changes);
-            let done = Outcome::Done { cursor: window.until.max(cursor), reached: is_last.then_some(present) };
+            let done = Outcome::Done {
+                cursor: window.until.max(cursor),
+                reached: is_last.then_some(present),
+                run_jobs: false,
+            };
             self.window(Stream::Changes, &mut windows, &reading, done).await?;
         }
         Ok(())
@@ -322,7 +326,9 @@ impl<'a> Turn<'a> {
                     return Ok(false);
                 }
                 let reading = Reading::Window(window, Purpose::BackFill);
-                let done = Outcome::Done { cursor: window.from, reached };
+                // The newest days are worth showing before the rest has come.
+                let run_jobs = reached.is_some() || self.history_left(Some(window.from)).current().is_none();
+                let done = Outcome::Done { cursor: window.from, reached, run_jobs };
                 if self.window(Stream::BackFill, &mut windows, &reading, done).await? {
                     (filled_from, reached) = (Some(window.from), None);
                     // What follows holds as much: to find that out again would cost a read each time.
@@ -377,7 +383,7 @@ impl<'a> Turn<'a> {
         }
         match self.import(&Reading::Catalogue).await? {
             Ok(tally) => {
-                let done = Outcome::Done { cursor: started_at, reached: None };
+                let done = Outcome::Done { cursor: started_at, reached: None, run_jobs: false };
                 self.record(Stream::Catalogue, None, started_at, tally, done).await
             }
             Err(error) => Err(self.failed(Stream::Catalogue, None, started_at, Tally::default(), error).await),
@@ -411,7 +417,7 @@ impl<'a> Turn<'a> {
                 Err(error) => return Err(self.failed(Stream::Reread, None, started_at, all, error).await),
             }
         }
-        let done = Outcome::Done { cursor: started_at, reached: None };
+        let done = Outcome::Done { cursor: started_at, reached: None, run_jobs: false };
         self.record(Stream::Reread, None, started_at, all, done).await
     }
 

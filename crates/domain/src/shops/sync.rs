@@ -7,6 +7,7 @@ use super::Window;
 use crate::{
     AccountId, IntegrationId, StoreError, SyncRunId,
     audit::Entry,
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     integrations::{ErrorCode, Integration},
     page::{Page, PageRequest},
 };
@@ -143,6 +144,9 @@ pub enum Outcome {
         cursor: OffsetDateTime,
         /// The present of the platform, when the run reached it: `last_sync_at` from now on.
         reached: Option<OffsetDateTime>,
+        /// A part of the past is there that was not: the account's jobs are asked for in the same transaction, so that its
+        /// figures do not wait for the night.
+        run_jobs: bool,
     },
     /// The stream, which has been read before, is to be read again from there on, however far it had come.
     Restarted { cursor: OffsetDateTime },
@@ -221,14 +225,16 @@ pub trait SyncStore: Send + Sync {
     /// Gives a lease back; the connection is due at `next_due`, or at once when it was hinted at since the lease was taken.
     async fn release(&self, lease: SyncLease, next_due: OffsetDateTime) -> Result<(), StoreError>;
     /// Makes a connection due at once: something changed there. False when there is none, or it has ended.
-    /// `note` is for the audit log, where a person asks for it.
-    async fn hint(
+    async fn hint(&self, account: AccountId, id: IntegrationId, now: OffsetDateTime) -> Result<bool, StoreError>;
+    /// As [`hint`](Self::hint), where somebody asks for it: under a key once, and with `note` in the audit log.
+    async fn ask(
         &self,
         account: AccountId,
         id: IntegrationId,
+        key: Option<IdempotencyKey>,
         note: Option<Entry>,
         now: OffsetDateTime,
-    ) -> Result<bool, StoreError>;
+    ) -> Result<Idempotent<bool>, IdempotencyError>;
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

@@ -105,7 +105,7 @@ pub async fn run(
         IntegrationsCommand::List { account, json } => list(store, account, json).await,
         IntegrationsCommand::Sync(one) => {
             let (account, id) = one.ids();
-            match service().await?.sync(account, id, None).await? {
+            match service().await?.sync(account, id, None, None).await?.value {
                 Asked::Due => println!("It is read as soon as a process that works has a place free."),
                 Asked::Ended => anyhow::bail!("connection {id} has ended"),
                 Asked::Unknown => return Err(unknown(account, id)),

@@ -6,13 +6,13 @@ use app::jobs::{Deps, Outcome, Report, Selection, run_all, run_as_of};
 use clap::Subcommand;
 use domain::{
     AccountId,
-    as_of::{AsOfStore, LONGEST_DAYS},
+    as_of::{AsOfStore, earliest},
     instants,
     jobs::{JobName, JobStore, Run},
 };
 use serde_json::{Value, json};
 use store::Store;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, OffsetDateTime};
 
 use super::{Misconfigured, PARTLY, find_account};
 use crate::{
@@ -142,10 +142,10 @@ async fn run_beside(
     // Other days are not given out.
     for account in &accounts {
         let today = account.timezone.day_of(OffsetDateTime::now_utc());
-        let earliest = today - Duration::days(LONGEST_DAYS);
-        if !(earliest..=today).contains(&as_of) {
+        let first = earliest(today);
+        if !(first..=today).contains(&as_of) {
             let id = account.id;
-            return Err(Misconfigured(format!("--as-of: a day from {earliest} to {today} for account {id}")).into());
+            return Err(Misconfigured(format!("--as-of: a day from {first} to {today} for account {id}")).into());
         }
     }
     let (mut reports, mut printed) = (Vec::new(), Vec::new());

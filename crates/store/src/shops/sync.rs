@@ -10,10 +10,12 @@ use domain::{
     AccountId, IntegrationId, StoreError,
     audit::Entry,
     events::{Instant, IntegrationBroken},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     shops::sync::{
         Cursor, DueSync, EndedRun, Failing, Failures, LeasedSync, Outcome, RunError, Stream, SyncLease, SyncStore,
     },
 };
+use serde_json::json;
 use time::OffsetDateTime;
 
 use super::runs;
@@ -21,10 +23,12 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse},
+        idempotency::{self, WriteError},
         query::RunQueryDsl,
         statement::Scalar,
     },
     integrations,
+    jobs::requests,
     people::audit,
     schema::{integrations as connections, sync_streams},
     webhooks::outbox,
@@ -204,25 +208,40 @@ impl SyncStore for Store {
         Ok(())
     }
 
-    async fn hint(
+    async fn hint(&self, account: AccountId, id: IntegrationId, now: OffsetDateTime) -> Result<bool, StoreError> {
+        let hint = Hint { account: account.0, id: id.0, now };
+        Ok(self.run::<_, Failure>(async |connection| Ok(hint.execute(connection).await? > 0)).await?)
+    }
+
+    async fn ask(
         &self,
         account: AccountId,
         id: IntegrationId,
+        key: Option<IdempotencyKey>,
         note: Option<Entry>,
         now: OffsetDateTime,
-    ) -> Result<bool, StoreError> {
-        let hinted = self
-            .transact::<_, Failure>(async |connection| {
-                let is_hinted = Hint { account: account.0, id: id.0, now }.execute(connection).await? > 0;
-                if is_hinted && note.is_some() {
+    ) -> Result<Idempotent<bool>, IdempotencyError> {
+        let asked = self
+            .transact::<_, WriteError<IdempotencyError>>(async |connection| {
+                let key = key.as_ref();
+                if let Some(key) = key
+                    && idempotency::begin(connection, account, key, now).await?.is_some()
+                {
+                    return Ok(Idempotent { value: true, replayed: true });
+                }
+                let is_due = Hint { account: account.0, id: id.0, now }.execute(connection).await? > 0;
+                if is_due && note.is_some() {
                     let shop = connections::table.find((account.0, id.0)).select(connections::shop);
                     let shop: String = shop.first(connection).await?;
                     audit::changed(connection, note, &shop, (None, None), now).await?;
                 }
-                Ok(is_hinted)
+                if let (Some(key), true) = (key, is_due) {
+                    idempotency::finish(connection, account, key, json!({}), now).await?;
+                }
+                Ok::<_, WriteError<IdempotencyError>>(Idempotent { value: is_due, replayed: false })
             })
-            .await?;
-        Ok(hinted)
+            .await;
+        asked.map_err(WriteError::into_refusal)
     }
 }
 
@@ -265,10 +284,13 @@ async fn record(
     }
     runs::insert(connection, lease, run).await?;
     let failing = match &run.outcome {
-        Outcome::Done { cursor, reached } => {
+        Outcome::Done { cursor, reached, run_jobs } => {
             MoveCursor { account, id, stream: run.stream.as_str(), at: *cursor }.execute(connection).await?;
             if let Some(at) = *reached {
                 Reach { account, id, at }.execute(connection).await?;
+            }
+            if *run_jobs {
+                requests::insert(connection, lease.account, run.finished_at).await?;
             }
             Mend { account, id }.execute(connection).await?;
             Failing::default()

@@ -169,5 +169,5 @@ async fn a_connection_is_given_back_and_forgotten() {
     assert_eq!(world.store.revoke_reason(), Some(RevokeReason::Manual));
     assert!(world.store.database().tokens.is_none());
     assert!(!world.service().disconnect(AccountId(8), SHOP, None).await.unwrap());
-    assert_eq!(world.service().sync(ACCOUNT, SHOP, None).await.unwrap(), Asked::Ended);
+    assert_eq!(world.service().sync(ACCOUNT, SHOP, None, None).await.unwrap().value, Asked::Ended);
 }

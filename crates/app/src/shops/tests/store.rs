@@ -13,7 +13,7 @@ use domain::{
     AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError,
     accounts::Platform,
     audit::Entry,
-    idempotency::{AnswerStore, IdempotencyError, IdempotencyKey},
+    idempotency::{AnswerStore, IdempotencyError, IdempotencyKey, Idempotent},
     imports::{
         AdSource, AdSpendRow, AdSpendSummary, Changes, DocumentSummary, ExpenseRow, FileDocument, FileSummary,
         ImportError, ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopCatalogue, ShopDocument, ShopSource,
@@ -363,7 +363,7 @@ impl SyncStore for FakeStore {
         }
         let (stream, mut failures) = (run.stream, 0);
         match &run.outcome {
-            Outcome::Done { cursor, reached } => {
+            Outcome::Done { cursor, reached, run_jobs: _ } => {
                 database.failing.remove(&stream);
                 let known =
                     database.cursors.iter().find(|known| known.stream == stream).map_or(*cursor, |known| known.at);
@@ -393,18 +393,23 @@ impl SyncStore for FakeStore {
         Ok(())
     }
 
-    async fn hint(
-        &self,
-        _: AccountId,
-        id: IntegrationId,
-        _: Option<Entry>,
-        _: OffsetDateTime,
-    ) -> Result<bool, StoreError> {
+    async fn hint(&self, _: AccountId, id: IntegrationId, _: OffsetDateTime) -> Result<bool, StoreError> {
         let mut database = self.database();
         let known = database.integration.as_ref();
         let is_there = known.is_some_and(|known| known.id == id && known.revoked_at.is_none());
         database.hints += u32::from(is_there);
         Ok(is_there)
+    }
+
+    async fn ask(
+        &self,
+        account: AccountId,
+        id: IntegrationId,
+        _: Option<IdempotencyKey>,
+        _: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<Idempotent<bool>, IdempotencyError> {
+        Ok(Idempotent { value: self.hint(account, id, now).await?, replayed: false })
     }
 }
 

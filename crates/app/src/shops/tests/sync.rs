@@ -7,7 +7,7 @@ use domain::{
     integrations::{ErrorCode, Fact, RevokeReason},
     shops::{
         Product, ProductBatch, Purpose, Refused, ShopError, Stock, Window,
-        sync::{DueSync, Outcome, Stream, SyncStore},
+        sync::{DueSync, EndedRun, Outcome, Stream, SyncStore},
     },
 };
 use rust_decimal::dec;
@@ -89,6 +89,15 @@ fn days_ago(days: i64) -> OffsetDateTime {
     START - Duration::days(days)
 }
 
+fn asks_for_jobs(run: &EndedRun) -> bool {
+    matches!(run.outcome, Outcome::Done { run_jobs: true, .. })
+}
+
+fn ads_ask_for_jobs(world: &World) -> Vec<bool> {
+    let runs = &world.store.database().runs;
+    runs.iter().filter(|run| run.stream == Stream::Ads).map(asks_for_jobs).collect()
+}
+
 #[tokio::test]
 async fn a_new_connection_reads_its_history_newest_first_and_then_what_changes() {
     let world = World::connected(Platform::Shopify);
@@ -101,6 +110,10 @@ async fn a_new_connection_reads_its_history_newest_first_and_then_what_changes()
     let untils: Vec<_> =
         world.windows(Purpose::BackFill).iter().map(|window| (START - window.until).whole_days()).collect();
     assert_eq!(untils, [0, 30, 60]);
+    let asked = |run: &EndedRun| (run.stream, run.window.map(|window| (START - window.until).whole_days()));
+    let asking: Vec<_> = world.store.database().runs.iter().filter(|run| asks_for_jobs(run)).map(asked).collect();
+    let back_fill = |days| (Stream::BackFill, Some(days));
+    assert_eq!(asking, [back_fill(0), back_fill(60)], "the newest days, and all of them");
     assert_eq!(world.cursor(Stream::BackFill), Some(days_ago(90)));
     assert_eq!(world.store.database().integration.as_ref().unwrap().last_sync_at, Some(START));
     assert_eq!(world.due_in(), Duration::minutes(10));
@@ -549,6 +562,7 @@ async fn ad_spend_is_read_once_a_day_and_its_last_days_again() {
     let asked = *world.platform.answers.lock().unwrap().ads_asked_for.last().unwrap();
     assert_eq!(asked, (today - Duration::days(3), today + Duration::DAY));
     assert_eq!(world.store.database().ad_spend[&today], dec!(12.35), "what was corrected is");
+    assert_eq!(ads_ask_for_jobs(&world), [true, false], "when there is a history that there was not");
 }
 
 #[tokio::test]
@@ -557,6 +571,7 @@ async fn a_shop_whose_ads_are_not_shown_is_no_failure() {
     world.platform.answers.lock().unwrap().ads = Some(Err(ShopError::MissingScope("advertising".to_owned())));
     world.tick().await;
     assert_eq!((world.last_error(), world.cursor(Stream::Ads)), (None, Some(START)));
+    assert_eq!(ads_ask_for_jobs(&world), [false]);
 }
 
 #[tokio::test]

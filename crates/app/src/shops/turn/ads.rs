@@ -24,16 +24,20 @@ impl Turn<'_> {
             None => day(self.integration.connected_at - settles),
         };
         let reading = Reading::Ads { from: oldest.max(from), until: today };
-        let tally = match self.import(&reading).await? {
-            Ok(tally) => tally,
+        let (tally, was_read) = match self.import(&reading).await? {
+            Ok(tally) => (tally, true),
             // A shop is read without its ads where the permission for them was not granted.
             Err(ShopError::MissingScope(scope)) if self.is_shop() => {
                 self.miss(&scope).await?;
-                Tally::default()
+                (Tally::default(), false)
             }
             Err(error) => return Err(self.failed(Stream::Ads, None, started_at, Tally::default(), error).await),
         };
-        let done = Outcome::Done { cursor: started_at, reached: (!self.is_shop()).then_some(present) };
+        let done = Outcome::Done {
+            cursor: started_at,
+            reached: (!self.is_shop()).then_some(present),
+            run_jobs: was_read && self.is_shop() && self.cursor(Stream::Ads).is_none(),
+        };
         self.record(Stream::Ads, None, started_at, tally, done).await
     }
 }

@@ -118,7 +118,7 @@ async fn a_connection_ends_once_with_both_events_and_everything_of_it() {
     assert_eq!(events(&db, mine).await[1..], [revoked, twin.to_owned()]);
     // Nobody reads it any more, nor is told to.
     assert!(!db.store.heartbeat(leased.lease, 60).await.unwrap());
-    assert!(!db.store.hint(mine, id, None, NOW).await.unwrap());
+    assert!(!db.store.hint(mine, id, NOW).await.unwrap());
     assert_eq!(db.store.due(NOW + Duration::days(1), 10).await.unwrap(), []);
     assert_eq!(SyncStore::lease(&*db.store, due, 60).await.unwrap(), None);
     // The same shop again is the same connection.
@@ -150,7 +150,7 @@ async fn a_shop_that_is_connected_again_before_its_changes_were_read_goes_on_fro
         refusals: vec![],
         started_at: NOW,
         finished_at: NOW,
-        outcome: Outcome::Done { cursor: NOW - Duration::WEEK, reached: None },
+        outcome: Outcome::Done { cursor: NOW - Duration::WEEK, reached: None, run_jobs: false },
     };
     SyncStore::record(&*db.store, first.lease, run).await.unwrap().unwrap();
     for hours in [1, 2] {

@@ -3,7 +3,9 @@
 use domain::{
     AccountId, IntegrationId,
     accounts::Platform,
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     integrations::{ErrorCode, IntegrationStore, LastError, Status},
+    jobs::JobRequests,
     page::PageRequest,
     shops::{
         Window,
@@ -51,7 +53,7 @@ fn refusal(number: usize) -> Refusal {
 }
 
 const fn done(cursor: OffsetDateTime) -> Outcome {
-    Outcome::Done { cursor, reached: None }
+    Outcome::Done { cursor, reached: None, run_jobs: false }
 }
 
 fn unreachable() -> Outcome {
@@ -89,15 +91,41 @@ async fn a_hint_makes_a_connection_due_at_once_also_while_it_is_read() {
     let db = fresh().await;
     let (account, id, leased) = reading(&db).await;
     let stranger = shop::account(&db.sql, "UTC").await;
-    assert!(!db.store.hint(stranger, id, None, NOW).await.unwrap());
-    assert!(db.store.hint(account, id, None, NOW).await.unwrap());
+    assert!(!db.store.hint(stranger, id, NOW).await.unwrap());
+    assert!(db.store.hint(account, id, NOW).await.unwrap());
     SyncStore::release(&*db.store, leased, NOW + Duration::HOUR).await.unwrap();
     assert_eq!(db.store.due(NOW, 10).await.unwrap().len(), 1);
     let again = lease(&db, id).await.unwrap();
     SyncStore::release(&*db.store, again.lease, NOW + Duration::HOUR).await.unwrap();
     assert_eq!(db.store.due(NOW + Duration::minutes(59), 10).await.unwrap(), []);
-    assert!(db.store.hint(account, id, None, NOW + Duration::MINUTE).await.unwrap());
+    assert!(db.store.hint(account, id, NOW + Duration::MINUTE).await.unwrap());
     assert_eq!(db.store.due(NOW + Duration::MINUTE, 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn under_a_key_a_connection_is_asked_for_once() {
+    let db = fresh().await;
+    let (account, id, leased) = reading(&db).await;
+    let stranger = shop::account(&db.sql, "UTC").await;
+    let key = |request: u8| {
+        let path = format!("/api/v1/integrations/{id}/sync");
+        Some(IdempotencyKey { path, key: "k".to_owned(), request_hash: [request; 32] })
+    };
+    let asked = async |account, key| db.store.ask(account, id, key, None, NOW).await;
+    // What was refused may be asked for again.
+    for _ in 0..2 {
+        assert_eq!(asked(stranger, key(1)).await.unwrap(), Idempotent { value: false, replayed: false });
+    }
+    assert_eq!(asked(account, key(1)).await.unwrap(), Idempotent { value: true, replayed: false });
+    for number in 0..2 {
+        let lease = if number == 0 { leased } else { lease(&db, id).await.unwrap().lease };
+        SyncStore::release(&*db.store, lease, NOW + Duration::HOUR).await.unwrap();
+    }
+    assert_eq!(asked(account, key(1)).await.unwrap(), Idempotent { value: true, replayed: true });
+    assert_eq!(db.store.due(NOW, 10).await.unwrap(), [], "sent again, it changes nothing");
+    assert!(matches!(asked(account, key(2)).await, Err(IdempotencyError::Reused)));
+    assert_eq!(asked(account, None).await.unwrap(), Idempotent { value: true, replayed: false });
+    assert_eq!(db.store.due(NOW, 10).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -113,8 +141,13 @@ async fn cursors_move_with_their_runs_and_never_back() {
     }
     let synced = IntegrationStore::find(&*db.store, account, id).await.unwrap().unwrap();
     assert_eq!((synced.backfilled_from, synced.status(NOW)), (Some(two), Status::NeverSynced));
-    let reached = Outcome::Done { cursor: NOW, reached: Some(NOW) };
+    assert!(!JobRequests::is_requested(&*db.store, account).await.unwrap());
+    let reached = Outcome::Done { cursor: NOW, reached: Some(NOW), run_jobs: true };
     SyncStore::record(&*db.store, leased, run(Stream::Changes, NOW, reached)).await.unwrap();
+    assert!(
+        JobRequests::is_requested(&*db.store, account).await.unwrap(),
+        "figures of the past do not wait for the night"
+    );
     SyncStore::record(&*db.store, leased, run(Stream::Changes, NOW, done(day))).await.unwrap();
     SyncStore::release(&*db.store, leased, NOW).await.unwrap();
     let next = lease(&db, id).await.unwrap();
