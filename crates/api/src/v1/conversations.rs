@@ -12,7 +12,7 @@ use domain::{
         },
     },
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use utoipa::{IntoParams, ToSchema, openapi::schema::Object};
 use validator::Validate;
 
@@ -101,12 +101,18 @@ pub struct ChangeRequest {
     /// Goes with the status `snoozed`; in the future.
     #[schema(value_type = Option<Timestamp>)]
     snoozed_until: Option<Timestamp>,
-    /// Links the commenter to a customer of the account, also in conversations to come.
-    #[schema(minimum = 1)]
-    customer_id: Option<i64>,
+    /// Links the commenter to a customer of the account, or by null to none: in this conversation and in those to come.
+    #[schema(value_type = Option<i64>, minimum = 1)]
+    #[serde(default, deserialize_with = "sent")]
+    customer_id: Option<Option<i64>>,
 }
 
 impl Input for ChangeRequest {}
+
+/// Keeps null apart from what is left out.
+fn sent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
 
 /// What a person does about the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -245,7 +251,8 @@ pub async fn change(
 ) -> Result<Reply, ApiError> {
     let (change, _, warnings) = body.into_parts(query.warnings);
     let ChangeRequest { status, handling, snoozed_until, customer_id } = change;
-    let (customer, snoozed_until) = (customer_id.map(CustomerId), snoozed_until.map(|instant| instant.0));
+    let customer = customer_id.map(|linked| linked.map(CustomerId));
+    let snoozed_until = snoozed_until.map(|instant| instant.0);
     let change = ConversationChange { status, handling, snoozed_until, customer };
     let (account, id) = (caller.account(), id(&request)?);
     let work = async move { state.conversations.change(account, id, change, None, (state.clock)()).await };

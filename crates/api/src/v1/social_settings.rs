@@ -78,7 +78,9 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     whole.ok_or_else(|| de::Error::custom("must be a whole number"))
 }
 
-/// Whether mode `auto` was earned: at least 100 decisions judged, and at most 1 of the latest 100 wrong.
+/// Whether mode `auto` was earned: at least 100 answers that the bot proposed were judged, and at most 1 of the latest 100 wrong. One
+/// that was judged right counts if it was made in mode `dry_run`, approved or sent; one that was judged wrong counts whatever became
+/// of it. What the bot held back itself counts neither way.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SocialGate)]
 struct GateBody {
@@ -275,7 +277,7 @@ impl From<SettingsError> for ApiError {
         match error {
             SettingsError::GateClosed(Gate { judged, wrong }) => Self::new(Code::InvalidTransition)
                 .message(format!(
-                    "Mode `auto` takes at least 100 judged decisions with at most 1 wrong among the latest 100: \
+                    "Mode `auto` takes at least 100 judged answers of the bot, approved or of mode `dry_run`, with at most 1 wrong among the latest 100: \
                      {judged} are judged, {wrong} of the latest wrong."
                 ))
                 .param("mode"),

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    ConversationId, TemplateId,
+    ConversationId, CustomerId, TemplateId,
     idempotency::Idempotent,
     page::Page,
     social::{
         Author, Category, Channel, Direction, Gate, Handling, Mode, Reason, ReplyState, Status, Tongue,
         channels::{HookRefused, ParsedHook, SocialInbox},
         conversations::{
-            Act, ActError, ChangeError, Conversation, LastMessage, Listing, MockConversationStore, Post, Reply, Summary,
+            Act, ActError, ChangeError, Conversation, ConversationChange, LastMessage, Listing, MockConversationStore,
+            Post, Reply, Summary,
         },
         replies::MockHookLog,
         settings::{MockSettingsStore, Settings, SettingsError, Setup},
@@ -255,6 +256,23 @@ fn refusals_of_the_store_are_told_apart() {
     assert_eq!(change(|| ChangeError::NotFound), (404, "not_found".into()));
     assert_eq!(change(|| ChangeError::Transition), (409, "invalid_transition".into()));
     assert_eq!(with_conversations(|_| {}).get("/api/v1/conversations/x", READ).error(), (404, "not_found".into()));
+}
+
+#[rstest]
+#[case("{}", None)]
+#[case(r#"{"customer_id":null}"#, Some(None))]
+#[case(r#"{"customer_id":7}"#, Some(Some(CustomerId(7))))]
+fn a_customer_that_is_null_is_unlinked_and_one_that_is_left_out_stays(
+    #[case] body: &str,
+    #[case] customer: Option<Option<CustomerId>>,
+) {
+    let service = with_conversations(move |conversations| {
+        conversations.expect_change().times(1).returning(move |_, _, change, _, _| {
+            assert_eq!(change, ConversationChange { customer, ..ConversationChange::default() });
+            Ok(conversation())
+        });
+    });
+    assert_eq!(send(service, "PATCH", "/api/v1/conversations/5", body).status, 200);
 }
 
 #[test]

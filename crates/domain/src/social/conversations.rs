@@ -136,8 +136,8 @@ pub struct ConversationChange {
     pub status: Option<Status>,
     pub handling: Option<Handling>,
     pub snoozed_until: Option<OffsetDateTime>,
-    /// Links the commenter, also in conversations to come.
-    pub customer: Option<CustomerId>,
+    /// Links the commenter to a customer, or to none any more; also in conversations to come.
+    pub customer: Option<Option<CustomerId>>,
 }
 
 /// Why a conversation was not changed.

@@ -100,6 +100,20 @@ pub enum Decision {
     Hold { reason: Reason, choice: Option<Choice>, again_at: Option<OffsetDateTime> },
 }
 
+impl Decision {
+    /// The answer that the bot stands for: only the mode, the hour or a cap keeps it from being sent. What the bot itself holds back
+    /// is none, though it may name an answer for people to choose.
+    pub fn proposal(&self) -> Option<&Choice> {
+        match self {
+            Self::Send { choice, .. } | Self::DryRun { choice } => Some(choice),
+            Self::Hold { reason: Reason::NeedsApproval | Reason::QuietHours | Reason::CapReached, choice, .. } => {
+                choice.as_ref()
+            }
+            Self::None | Self::Ask { .. } | Self::Hold { .. } => None,
+        }
+    }
+}
+
 /// How long an answer waits: 20 to 90 seconds.
 pub fn delay(random: u8) -> Duration {
     Duration::seconds(20 + i64::from(random) * 70 / 255)

@@ -8,7 +8,8 @@ pub const GATE_WRONG: i64 = 1;
 /// What people said about the bot's decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gate {
-    /// Decisions that a person judged.
+    /// Proposals of the bot that a person judged: right ones that were made in mode `dry_run`, approved or sent, and all wrong
+    /// ones.
     pub judged: i64,
     /// Those judged wrong, among the latest [`GATE_JUDGED`].
     pub wrong: i64,

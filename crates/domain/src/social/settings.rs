@@ -17,6 +17,8 @@ pub const MAX_OWN_HOSTS: usize = 10;
 pub const MAX_HOURS: usize = 28;
 /// Characters of the link.
 pub const MAX_LINK_CHARS: usize = 500;
+/// The lowest confidence that may be asked for.
+pub const MIN_THRESHOLD: Decimal = dec!(0.5);
 
 text_enum!(
     /// A day of the week.
@@ -108,7 +110,7 @@ impl Settings {
     /// [`InvalidSettings`] names the first field that cannot be.
     pub fn checked(self) -> Result<Self, InvalidSettings> {
         let Self { threshold, business_hours, caps, categories_auto, opt_out_words, links, .. } = &self;
-        if !(dec!(0.5)..=Decimal::ONE).contains(threshold) || threshold.normalize().scale() > 4 {
+        if !(MIN_THRESHOLD..=Decimal::ONE).contains(threshold) || threshold.normalize().scale() > 4 {
             return Err(invalid("threshold", "must be from 0.5 to 1, with at most 4 decimals"));
         }
         if business_hours.len() > MAX_HOURS {

@@ -99,7 +99,9 @@ statement!(
 statement!(
     Counts(account: i64 => BigInt) -> SummaryRow = "
     SELECT count(*) AS open, count(waiting_since) AS waiting,
-        (SELECT count(*) FROM auto_replies WHERE account_id = $1 AND state = 'held') AS held
+        (SELECT count(*) FROM auto_replies r
+            JOIN conversations c ON c.account_id = $1 AND c.id = r.conversation_id AND c.decided_comment_id = r.comment_id
+            WHERE r.account_id = $1 AND r.state = 'held') AS held
     FROM conversations WHERE account_id = $1 AND status = 'open'"
 );
 
@@ -319,8 +321,13 @@ async fn change_locked(
     let (status, snoozed_until) = change.status_after((status, snoozed_until), now).map_err(Rollback::Refused)?;
     let target = conversations::table.find((account.0, id.0));
     if let Some(customer) = change.customer {
-        link(connection, account, (&channel, author.as_deref()), customer, now).await?;
-        diesel::update(target).set(conversations::customer_id.eq(customer.0)).execute(connection).await?;
+        let commenter = (&*channel, author.as_deref());
+        match customer {
+            Some(customer) => link(connection, account, commenter, customer, now).await?,
+            None => unlink(connection, account, commenter).await?,
+        }
+        let customer = customer.map(|customer| customer.0);
+        diesel::update(target).set(conversations::customer_id.eq(customer)).execute(connection).await?;
     }
     if let Some(handling) = change.handling {
         diesel::update(target).set(conversations::handling.eq(handling.as_str())).execute(connection).await?;
@@ -338,6 +345,17 @@ async fn change_locked(
         .await?;
     let found = one(connection, account, id).await.map_err(Rollback::Failed)?;
     Ok(found.ok_or_else(|| corrupt("changed conversation"))?)
+}
+
+/// Forgets which customer a commenter is. Other conversations keep theirs.
+async fn unlink(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    (channel, author): (&str, Option<&str>),
+) -> QueryResult<()> {
+    let Some(author) = author else { return Ok(()) };
+    diesel::delete(customer_handles::table.find((account.0, channel, author))).execute(connection).await?;
+    Ok(())
 }
 
 /// Links a commenter to a customer, for this conversation and those to come.

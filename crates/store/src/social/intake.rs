@@ -154,14 +154,15 @@ statement!(
         now: OffsetDateTime => Timestamptz,
         due_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
         reserved_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        proposed: Option<i64> => Nullable<BigInt>,
     ) -> () = "
     INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, reason, author, actor, mode, category,
         language, confidence, hits, comment_hash, template_id, template_version, message, author_external_id, post_external_id,
-        decided_at, due_at, reserved_at)
-    VALUES ($1, $2, $3, $4, $5, $6, 'bot', 'bot', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+        decided_at, due_at, reserved_at, proposed_template_id)
+    VALUES ($1, $2, $3, $4, $5, $6, 'bot', 'bot', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
     ON CONFLICT (account_id, channel, comment_id) DO UPDATE SET state = $5, reason = $6, mode = $7, category = $8,
         language = $9, confidence = $10, hits = $11, comment_hash = $12, template_id = $13, template_version = $14, message = $15,
-        decided_at = $18, due_at = $19, reserved_at = $20, claim = auto_replies.claim + 1
+        decided_at = $18, due_at = $19, reserved_at = $20, proposed_template_id = $21, claim = auto_replies.claim + 1
     WHERE auto_replies.state IN ('held', 'dry_run') AND auto_replies.actor = 'bot'"
 );
 
@@ -231,6 +232,7 @@ async fn write(
         now,
         due_at,
         reserved_at: (state == ReplyState::Reserved).then_some(now),
+        proposed: decision.proposal().map(|choice| choice.template.0),
     };
     reserve.execute(connection).await?;
     diesel::update(conversation).set(conversations::decided_comment_id.eq(&of.comment_id)).execute(connection).await?;

@@ -104,11 +104,16 @@ fn settings(row: SettingsRow) -> Result<(Settings, Option<OffsetDateTime>), Stor
 }
 
 statement!(
-    /// How many decisions were judged, and how many of the newest were judged wrong.
+    /// How many of the bot's proposals were judged, and how many of the newest were judged wrong. One that was judged right counts
+    /// if it was made in mode `dry_run`, approved or sent, one that was judged wrong whatever became of it: whoever answers in its
+    /// place would else hide the error.
     Judged(account: i64 => BigInt, newest: i64 => BigInt) -> GateRow = "
-    SELECT (SELECT count(*) FROM auto_replies WHERE account_id = $1 AND judged_at IS NOT NULL) AS judged,
-        (SELECT count(*) FROM (SELECT judged_correct FROM auto_replies WHERE account_id = $1 AND judged_at IS NOT NULL
-            ORDER BY judged_at DESC, comment_id LIMIT $2) AS newest WHERE NOT judged_correct) AS wrong"
+    WITH judged AS (
+        SELECT judged_correct, row_number() OVER (ORDER BY judged_at DESC, comment_id) AS place FROM auto_replies
+        WHERE account_id = $1 AND judged_at IS NOT NULL AND proposed_template_id IS NOT NULL
+            AND (NOT judged_correct OR template_id = proposed_template_id AND state NOT IN ('held', 'skipped'))
+    )
+    SELECT count(*) AS judged, count(*) FILTER (WHERE place <= $2 AND NOT judged_correct) AS wrong FROM judged"
 );
 
 row!(

@@ -376,15 +376,24 @@ async fn no_other_accounts_conversation_or_customer_is_in_reach() {
     let judgement = Judgement { correct: true, category: None };
     assert!(matches!(db.store.judge(other, id, judgement, None, None, NOW).await, Err(ActError::NotFound)));
     let (mine, theirs) = (shop::customer(&db.sql, account, "a").await, shop::customer(&db.sql, other, "b").await);
-    let link = |customer| ConversationChange { customer: Some(CustomerId(customer)), ..ConversationChange::default() };
-    let refused = ConversationStore::change(&*db.store, account, id, link(theirs), None, NOW).await;
+    let link = |customer: Option<i64>| ConversationChange {
+        customer: Some(customer.map(CustomerId)),
+        ..ConversationChange::default()
+    };
+    let refused = ConversationStore::change(&*db.store, account, id, link(Some(theirs)), None, NOW).await;
     assert!(matches!(refused, Err(ChangeError::UnknownCustomer)));
     db.sql.execute("UPDATE customers SET segment = 'vip' WHERE id = $1", &[&mine]).await.unwrap();
-    let linked = ConversationStore::change(&*db.store, account, id, link(mine), None, NOW).await.unwrap();
+    let linked = ConversationStore::change(&*db.store, account, id, link(Some(mine)), None, NOW).await.unwrap();
     assert_eq!((linked.customer, linked.is_vip), (Some(CustomerId(mine)), true));
     // Also what they write later.
     posted(&db, &profile, comment("2", None, "otra vez")).await;
     assert_eq!(all(&db, account).await[0].customer, Some(CustomerId(mine)));
+    let unchanged = ConversationStore::change(&*db.store, account, id, close, None, NOW).await.unwrap();
+    assert_eq!(unchanged.customer, Some(CustomerId(mine)));
+    let unlinked = ConversationStore::change(&*db.store, account, id, link(None), None, NOW).await.unwrap();
+    assert_eq!((unlinked.customer, unlinked.is_vip), (None, false));
+    posted(&db, &profile, comment("3", None, "y otra")).await;
+    assert_eq!(all(&db, account).await[0].customer, None);
 }
 
 #[tokio::test]
@@ -521,7 +530,8 @@ async fn auto_is_earned_by_a_hundred_judgements_and_lost_by_the_second_error() {
     for number in 0..102 {
         posted(&db, &profile, comment(&number.to_string(), None, "hola")).await;
     }
-    decide_all(&db, held()).await;
+    let template = create(&db, account, "Hola").await.unwrap().id;
+    decide_all(&db, Decision::DryRun { choice: Choice { template, version: 1, message: "Hola".into() } }).await;
     let auto = || Settings { mode: Mode::Auto, ..Settings::default() };
     let mut ids: Vec<_> = ConversationStore::page(
         &*db.store,
@@ -554,6 +564,65 @@ async fn auto_is_earned_by_a_hundred_judgements_and_lost_by_the_second_error() {
     judge(false, 100).await;
     let setup = db.store.setup(account).await.unwrap();
     assert_eq!((setup.settings.mode, setup.gate.wrong), (Mode::Approve, 2));
+}
+
+#[tokio::test]
+async fn only_what_the_bot_proposed_earns_auto() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let template = create(&db, account, "Hola").await.unwrap().id;
+    let other = create(&db, account, "Buen día").await.unwrap().id;
+    let choice = Choice { template, version: 1, message: "Hola".into() };
+    change(&db, account, other, approve()).await.unwrap();
+    let own = || Some(Act::Send("Buenas".into()));
+    let held_for = |reason, choice| Decision::Hold { reason, choice, again_at: None };
+    let approval = held_for(Reason::NeedsApproval, Some(choice.clone()));
+    let cases = [
+        (held(), None, true, (0, 0)),
+        (held(), None, false, (0, 0)),
+        (held_for(Reason::Complaint, Some(choice.clone())), None, true, (0, 0)),
+        (held_for(Reason::TooOld, Some(choice.clone())), Some(Act::Skip), false, (0, 0)),
+        (approval.clone(), None, true, (0, 0)),
+        (approval.clone(), Some(Act::Skip), true, (0, 0)),
+        (approval.clone(), own(), true, (0, 0)),
+        (approval.clone(), Some(Act::Approve(Some(other))), true, (0, 0)),
+        (held_for(Reason::LowConfidence, None), Some(Act::Approve(Some(other))), true, (0, 0)),
+        (approval.clone(), Some(Act::Skip), false, (1, 1)),
+        (approval.clone(), own(), false, (2, 2)),
+        (approval.clone(), Some(Act::Approve(Some(other))), false, (3, 3)),
+        (approval, Some(Act::Approve(None)), true, (4, 3)),
+        (Decision::DryRun { choice: choice.clone() }, None, true, (5, 3)),
+        (Decision::DryRun { choice: choice.clone() }, own(), false, (6, 4)),
+        (Decision::Send { choice, due_at: NOW }, None, true, (7, 4)),
+    ];
+    for (at, (decision, act, correct, gate)) in cases.into_iter().enumerate() {
+        posted(&db, &profile, comment(&at.to_string(), None, "hola")).await;
+        decide_all(&db, decision).await;
+        let id = all(&db, account).await.swap_remove(0).id;
+        if let Some(act) = act {
+            db.store.act(account, id, act, By::person("Ana", None, None), None, NOW).await.unwrap();
+        }
+        db.store.judge(account, id, Judgement { correct, category: None }, None, None, NOW).await.unwrap();
+        let found = db.store.setup(account).await.unwrap().gate;
+        assert_eq!((found.judged, found.wrong), gate, "case {at}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_a_newer_comment_took_the_place_of_waits_for_nobody() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let waiting = async || {
+        let filter = ConversationFilter::default();
+        ConversationStore::page(&*db.store, account, filter, false, PAGE).await.unwrap().summary.held
+    };
+    for (id, parent) in [("1", None), ("2", Some("1")), ("3", None)] {
+        posted(&db, &profile, comment(id, parent, "hola")).await;
+        decide_all(&db, held()).await;
+    }
+    assert_eq!((all(&db, account).await.len(), waiting().await), (2, 2));
 }
 
 #[tokio::test]

@@ -1,0 +1,1 @@
+ALTER TABLE auto_replies DROP COLUMN proposed_template_id;
