@@ -8,7 +8,8 @@ use domain::{
     idempotency::{IdempotencyKey, Idempotent},
     rate_limit::Bucket,
     tracking::{
-        EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, Refusal, check_props,
+        EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, MAX_PROPS_DEPTH, NewEvent, Refusal,
+        check_props,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ use crate::{
 pub struct TrackEvent {
     #[schema(min_length = 1, max_length = 64, pattern = "^[a-zA-Z0-9._-]{1,64}$", example = "checkout.started")]
     event: String,
-    /// Anything without U+0000, in at most 8192 bytes as sent and 32 levels.
+    /// Anything without U+0000, in at most 8192 bytes as sent and 100 levels.
     #[schema(value_type = Option<Props>, example = json!({"plan": "pro", "value": 49.9}))]
     props: Option<Box<RawValue>>,
     #[validate(length(max = 128), does_not_contain(pattern = "\0"))]
@@ -83,19 +84,14 @@ impl ToSchema for Props {
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        let numbers = [
-            json!({"type": "number", "enum": [0]}),
-            json!({"type": "number", "minimum": 1e-15, "exclusiveMaximum": 1e21}),
-            json!({"type": "number", "exclusiveMinimum": -1e21, "maximum": -1e-15}),
-        ];
-        let others = [
+        let any = [
             json!({"type": "null"}),
             json!({"type": "boolean"}),
+            json!({"type": "number"}),
             text(),
             json!({"type": "array", "items": {"$ref": VALUE}}),
             map(),
         ];
-        let any: Vec<Value> = numbers.into_iter().chain(others).collect();
         schemas.push(("EventValue".to_owned(), described(json!({"anyOf": any}))));
     }
 }
@@ -188,11 +184,8 @@ fn read_props(raw: &RawValue) -> Result<Map<String, Value>, ApiError> {
     let props = object::<TrackEvent>("props", raw)?;
     check_props(&props).map_err(|fault| {
         let message = match fault {
-            InvalidProps::Nul => "`props` holds the character U+0000.",
-            InvalidProps::NumberOutOfRange => {
-                "`props` holds a number that is not 0 and not between 1e-15 and 1e21 in size."
-            }
-            InvalidProps::TooDeep => "`props` is nested more than 32 deep.",
+            InvalidProps::Nul => "`props` holds the character U+0000.".to_owned(),
+            InvalidProps::TooDeep => format!("`props` is nested more than {MAX_PROPS_DEPTH} deep."),
         };
         ApiError::new(Code::InvalidProps).message(message).param("props")
     })?;
