@@ -145,3 +145,22 @@ async fn a_test_reaches_a_receiver_that_the_operator_allows_once_per_key() {
     let ids: Vec<_> = received.iter().map(|delivery| &delivery["headers"]["x-svc-delivery-id"]).collect();
     assert_eq!((ids, code), (vec![&first.1["delivery_id"], &other.1["delivery_id"]], Some(0)));
 }
+
+#[tokio::test]
+async fn a_test_that_is_answered_gone_switches_the_subscription_off() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let allowed = format!("127.0.0.1:{port}");
+    let service = Service::start_with(&[("BAS_WEBHOOK_ALLOW_LOOPBACK", &allowed)]).await;
+    let key = service.key(service.account, "read,write");
+    let new = json!({ "url": format!("http://{allowed}/") });
+    let created: Value = service.process.post("/api/v1/webhooks", &key, &new).await.json().await.unwrap();
+    let (secret, path) = (created["secret"].as_str().unwrap(), format!("/api/v1/webhooks/{}", created["id"]));
+    let (listener, _) = listen_at(&service.folder, &port.to_string(), secret, &["--count", "1", "--status", "410"]);
+    let test = json!({ "event": "anomaly.detected" });
+    let tried: Value = service.process.post(&format!("{path}/test"), &key, &test).await.json().await.unwrap();
+    assert_eq!(tried["attempt"]["status"], json!(410));
+    printed(listener);
+    let kept = service.process.json("/api/v1/webhooks", &key).await["data"][0].take();
+    assert_eq!((&kept["id"], &kept["active"]), (&created["id"], &json!(false)), "{kept}");
+    assert_eq!(kept["disabled_reason"], json!("gone"), "{kept}");
+}

@@ -121,7 +121,8 @@ pub struct RotatedBody {
 
 /// Rotate a signing secret.
 ///
-/// Puts a new secret in place. During the overlap, deliveries carry `x-svc-signature-previous` and a second `v1,` value.
+/// Puts a new secret in place. During the overlap, deliveries carry `x-svc-signature-previous` and a second `v1,` value. One old
+/// secret is kept: another rotation ends the one before it at once, whatever was left of its overlap.
 #[utoipa::path(
     post, path = "/api/v1/webhooks/{id}/rotate", tag = "webhooks", operation_id = "rotate_webhook",
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),

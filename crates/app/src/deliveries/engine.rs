@@ -417,7 +417,7 @@ async fn call<T>(slot: &mut Call<T>) -> T {
 }
 
 /// Records attempts and switches off the subscriptions that have failed for too long.
-async fn record(ports: &Ports, reports: &[Report]) -> Result<(), StoreError> {
+pub(super) async fn record(ports: &Ports, reports: &[Report]) -> Result<(), StoreError> {
     let now = (ports.clock)();
     for failing in ports.queue.record(reports, now).await? {
         let Some(reason) = failing.disabled(now) else { continue };

@@ -10,7 +10,7 @@ use domain::{
     },
 };
 
-use super::{Options, Ports, Unsent, attempt};
+use super::{Options, Ports, Unsent, attempt, engine::record};
 
 /// Why nothing was tried.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +57,7 @@ pub async fn try_out(
     if let Next::Retry(_) = report.next {
         report.next = Next::Failed;
     }
-    ports.queue.record(std::slice::from_ref(&report), (ports.clock)()).await?;
+    record(ports, std::slice::from_ref(&report)).await?;
     Ok(Some(Idempotent { value: Trial { delivery: report.delivery, attempt: report.into() }, replayed: false }))
 }
 
