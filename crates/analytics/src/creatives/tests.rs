@@ -170,7 +170,9 @@ fn a_winner_without_anybody_to_compare_it_with_stays_one() {
     let alone = verdicts(&apart, &[true, false, false], TOLD)[0];
     assert_eq!((alone.status, alone.needs), (Status::Winner, None));
     assert_eq!((alone.metric, alone.evidence, alone.lift), (None, None, None));
-    assert_eq!(verdicts(&apart, &[false; 3], TOLD)[0].status, Status::InsufficientData);
+    let unjudged = verdicts(&apart, &[false; 3], TOLD)[0];
+    let needs = Some(Needs { purchases: 0.0, days: 0, spend: 0.0 });
+    assert_eq!((unjudged.status, unjudged.needs), (Status::InsufficientData, needs), "only others are missing");
     let of = |purchases: &[f64], told| verdicts(&cells(purchases), &[true, false, false], told)[0].status;
     assert_eq!(of(&[6.0, 2.0, 2.0], Told { purchases: false, ..TOLD }), Status::Winner, "not told any more");
     // There is no logarithm of nothing.

@@ -78,7 +78,7 @@ pub struct Group<'a> {
     pub tau: f64,
 }
 
-/// What is still missing to judge a creative.
+/// What is still missing to judge a creative; nothing where all that is missing are sales of others to compare it with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Needs {
     /// Of itself or of the whole campaign, whichever lacks more.
@@ -86,6 +86,12 @@ pub struct Needs {
     pub days: usize,
     /// Up to the median of the campaign's creatives.
     pub spend: f64,
+}
+
+impl Needs {
+    fn is_nothing(self) -> bool {
+        self.purchases <= 0.0 && self.days == 0 && self.spend <= 0.0
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,14 +163,12 @@ fn median(mut spends: Vec<f64>) -> f64 {
     0.5 * (at(low) + at(high))
 }
 
-fn needs(own: &Sum, group_purchases: f64, median: f64) -> Option<Needs> {
-    let lacking = (LEAST_PURCHASES - own.purchases).max(LEAST_GROUP_PURCHASES - group_purchases).max(0.0);
-    let needs = Needs {
-        purchases: lacking,
+fn needs(own: &Sum, group_purchases: f64, median: f64) -> Needs {
+    Needs {
+        purchases: (LEAST_PURCHASES - own.purchases).max(LEAST_GROUP_PURCHASES - group_purchases).max(0.0),
         days: LEAST_DAYS.saturating_sub(own.days.len()),
         spend: (median - own.spend).max(0.0),
-    };
-    (needs.purchases > 0.0 || needs.days > 0 || needs.spend > 0.0).then_some(needs)
+    }
 }
 
 /// By what a campaign's creatives are compared.
@@ -244,7 +248,7 @@ struct One<'a> {
     creative: usize,
     running: usize,
     own: &'a Sum,
-    needs: Option<Needs>,
+    needs: Needs,
     won: bool,
 }
 
@@ -252,7 +256,7 @@ impl One<'_> {
     /// Who has won is judged by the evidence alone: a paused winner spends and sells less than it takes to become one, and when
     /// the others are paused there is none against it.
     fn verdict(&self) -> Verdict {
-        let sold = metric_of(self.group.told).filter(|_| self.won || self.needs.is_none());
+        let sold = metric_of(self.group.told).filter(|_| self.won || self.needs.is_nothing());
         if let Some(verdict) = sold.and_then(|metric| self.compare(metric)) {
             return Verdict { needs: None, ..verdict };
         }
@@ -264,7 +268,9 @@ impl One<'_> {
         let Told { impressions, clicks, .. } = self.group.told;
         let is_clicked = impressions && clicks && self.own.clicks >= LEAST_CLICKS && self.own.days.len() >= LEAST_DAYS;
         let hint = if is_clicked { self.compare(Metric::Ctr) } else { None };
-        hint.filter(|hint| hint.status == Status::Leading).unwrap_or_else(|| self.unjudged())
+        let needs = Some(self.needs).filter(|needs| !needs.is_nothing());
+        let leading = hint.filter(|hint| hint.status == Status::Leading).map(|hint| Verdict { needs, ..hint });
+        leading.unwrap_or_else(|| self.unjudged())
     }
 
     fn unjudged(&self) -> Verdict {
@@ -275,7 +281,7 @@ impl One<'_> {
             lift: None,
             compared_with: self.running.saturating_sub(1),
             days: self.own.days.len(),
-            needs: self.needs,
+            needs: Some(self.needs),
         }
     }
 

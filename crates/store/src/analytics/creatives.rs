@@ -41,6 +41,7 @@ statement!(
     ) -> CreativeRow = concat!("
     WITH ran AS (
         SELECT ad.campaign_id, ad.creative_id, array_agg(DISTINCT ad.id ORDER BY ad.id) AS ad_ids,
+            min(d.day) AS first_day, max(d.day) AS last_day,
             CASE WHEN count(d.video_3s) > 0 THEN least(sum(d.video_3s), 9223372036854775807)::bigint END AS video_3s,
             least(coalesce(sum(d.impressions) FILTER (WHERE d.video_3s IS NOT NULL), 0), 9223372036854775807)::bigint
                 AS shown_of_watched,", ad_sums!(), "
@@ -52,7 +53,8 @@ statement!(
         SELECT j.*, c.platform, c.key, c.format, c.headline, c.body, (j.status = 'winner')::int AS won_rank,
             coalesce(ran.spend, -1) AS spend_rank, ran.ad_ids, ran.shown_of_watched, ran.spend, ran.revenue,
             ARRAY[ran.impressions, ran.clicks, ran.purchases, ran.video_3s] AS counts, ran.clicks_of_shown,
-            ran.shown_of_clicked, ran.spend_of_returned
+            ran.shown_of_clicked, ran.spend_of_returned, least(j.first_seen, ran.first_day) AS ran_from,
+            greatest(j.last_seen, ran.last_day) AS ran_until
         FROM campaign_creatives j
             JOIN ran ON ran.campaign_id = j.campaign_id AND ran.creative_id = j.creative_id
             JOIN creatives c ON c.account_id = $1 AND c.id = j.creative_id
@@ -63,7 +65,7 @@ statement!(
         rows.format, rows.headline, rows.body, rows.ad_ids, rows.status, rows.metric, rows.evidence,
         ARRAY[rows.lift_observed, rows.lift, rows.lift_low, rows.lift_high] AS lifts, rows.compared_with, rows.days,
         ARRAY[rows.needs_purchases, rows.needs_days] AS needs, rows.needs_spend, rows.ctr_ratio, rows.is_fatigued, rows.tau,
-        rows.won_at, rows.first_seen, rows.last_seen, rows.counts, rows.shown_of_watched, rows.spend, rows.revenue,
+        rows.won_at, rows.ran_from AS first_seen, rows.ran_until AS last_seen, rows.counts, rows.shown_of_watched, rows.spend, rows.revenue,
         rows.clicks_of_shown, rows.shown_of_clicked, rows.spend_of_returned
     FROM rows JOIN ad_entities campaign ON campaign.account_id = $1 AND campaign.id = rows.campaign_id
     WHERE $8 IS NULL OR (won_rank, spend_rank, rows.id) < ($9::bool::int, $10::numeric, $8)

@@ -164,12 +164,19 @@ async fn verdicts_are_read_as_they_were_written_beside_the_sums_of_the_window() 
     );
     assert_eq!((winner.hook_rate(), winner.won_at), (Some(dec!(0.3)), Some(NOW)));
     assert_eq!((found[1].verdict, found[1].won_at), (judged(2, Status::InsufficientData).verdict, None));
+    let seen = |creative: &Creative| (creative.first_seen, creative.last_seen);
+    assert_eq!(seen(winner), (date!(2026 - 02 - 20), date!(2026 - 02 - 21)));
     let one_day = Query { range: DayRange { first: date!(2026 - 02 - 21), last: DAY }, ..QUERY };
     assert_eq!(list(&db, account, one_day).await[0].sums.spend, Some(dec!(20)));
     let later = Query { range: DayRange { first: DAY, last: DAY }, ..QUERY };
     assert_eq!(list(&db, account, later).await, [], "it did not run then");
     let freshness = CreativeStore::freshness(&*db.store, account).await.unwrap();
     assert_eq!((freshness.job, freshness.as_of), (JobName::CreativeWinners, Some(NOW)));
+    let since = "INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend)
+        VALUES ($1, '2026-02-22', 21, 'USD', 1, 1, 1)";
+    db.sql.execute(since, &[&account.0]).await.unwrap();
+    let newer = list(&db, account, QUERY).await;
+    assert_eq!(seen(&newer[0]), (date!(2026 - 02 - 20), date!(2026 - 02 - 22)), "what ran since the verdict is told");
 }
 
 #[tokio::test]

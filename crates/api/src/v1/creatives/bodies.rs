@@ -108,7 +108,8 @@ struct VerdictBody {
     /// Days that are judged and on which it ran.
     #[schema(example = 9)]
     days: i64,
-    /// What is missing to judge it; null when nothing is.
+    /// What is missing to judge it; null when nothing is. Where all of it is 0, sales of others are missing: of creatives that ran in its
+    /// ad set on the same days.
     needs: Option<NeedsBody>,
 }
 
