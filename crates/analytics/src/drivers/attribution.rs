@@ -26,6 +26,8 @@ const CLIP: f64 = 3.0;
 const SHRINKAGE: f64 = 0.25;
 /// Parts of a dimension that are looked at one by one; the rest is one part.
 const LARGEST_PARTS: usize = 24;
+/// Part of the largest value by which another one may be off.
+const ROUNDING: f64 = 1e-9;
 /// What must be left of an amount after the costs that go with it for them to be told as departures from their rates.
 const LEAST_LEFT: f64 = 0.05;
 /// Name of the rest: small parts, and what the known parts leave unexplained.
@@ -81,8 +83,7 @@ fn by_identity(facts: &Facts, node: &Node, expected: f64, identity: &Identity) -
     for (metric, sign) in identity.ingredients {
         match facts.series(metric, part) {
             Some(values) => {
-                let (metric, part) = ((*metric).to_owned(), part.cloned());
-                ingredients.push(Ingredient { metric, part, sign: *sign, values, at_usual_rate: 0.0 });
+                ingredients.push(Ingredient::new((*metric).to_owned(), part.cloned(), *sign, values));
             }
             None if combined == Combined::Sum => {}
             None => return None,
@@ -119,13 +120,7 @@ fn by_parts(
         .collect();
     let size: f64 = whole.iter().flatten().map(|v| v.abs()).sum();
     let unexplained: f64 = rest.iter().flatten().map(|v| v.abs()).sum();
-    let ingredient = |part: Part, values| Ingredient {
-        metric: metric.to_owned(),
-        part: Some(part),
-        sign: 1.0,
-        values,
-        at_usual_rate: 0.0,
-    };
+    let ingredient = |part: Part, values| Ingredient::new(metric.to_owned(), Some(part), 1.0, values);
     let mut ingredients: Vec<Ingredient> = known.into_iter().map(|(_, part, v)| ingredient(part.clone(), v)).collect();
     if unexplained > 1e-6 * size {
         let within = node.part.clone().map(Box::new);
@@ -174,6 +169,22 @@ struct Ingredient {
     values: Vec<Option<f64>>,
     /// What its values lack on the day to explain to what is known of the metric.
     at_usual_rate: f64,
+    /// Whether the metric was never below zero: then it is not expected to be.
+    is_never_negative: bool,
+}
+
+impl Ingredient {
+    fn new(metric: String, part: Option<Part>, sign: f64, values: Vec<Option<f64>>) -> Self {
+        let size = values.iter().flatten().fold(0.0_f64, |size, value| size.max(value.abs()));
+        // What is left of a whole without its parts may miss zero by a rounding.
+        let is_never_negative = values.iter().flatten().all(|value| *value >= -ROUNDING * size);
+        Self { metric, part, sign, values, at_usual_rate: 0.0, is_never_negative }
+    }
+
+    /// The least that can be expected of its values.
+    fn least(&self) -> f64 {
+        if self.is_never_negative { -self.at_usual_rate } else { f64::NEG_INFINITY }
+    }
 }
 
 /// Forecast of a scaled series.
@@ -244,12 +255,13 @@ fn split(
     for (((((ingredient, one), contribution), share), modz), strength) in
         ingredients.into_iter().zip(&scaled).zip(contributions).zip(shares).zip(z).zip(strengths)
     {
-        let Ingredient { metric, part, sign, values, at_usual_rate } = ingredient;
+        let Ingredient { metric, part, sign, values, at_usual_rate, is_never_negative } = ingredient;
         let expected = unscaled(combined, sign, one.expected);
         // A ratio that could not be formed that day shows its expected value: nothing is known against it.
         let observed = values.last().copied().flatten().unwrap_or(expected);
         let direction = Direction::of(observed - expected);
         let (expected, observed) = (expected + at_usual_rate, observed + at_usual_rate);
+        let expected = if is_never_negative { expected.max(0.0) } else { expected };
         let modz = modz * sign.signum();
         ranked
             .push((strength, Contribution { metric, part, expected, observed, contribution, share, modz, direction }));
@@ -266,7 +278,7 @@ fn split(
 }
 
 /// Forecasts the ingredients on the days that know them all and moves the forecasts so that they add up to what was
-/// expected of the whole: each in proportion to its variance, the least certain one most.
+/// expected of the whole.
 fn forecast_all(facts: &Facts, expected: f64, combined: Combined, ingredients: &[Ingredient]) -> Option<Vec<Scaled>> {
     let history = facts.dates().len().checked_sub(1)?;
     let usable = |v: f64| combined == Combined::Sum || v > 0.0;
@@ -289,15 +301,42 @@ fn forecast_all(facts: &Facts, expected: f64, combined: Combined, ingredients: &
         };
         scaled.push(Scaled { expected: forecast.centre, observed, forecast });
     }
-    let gap = self::scaled(combined, 1.0, expected) - scaled.iter().map(|s| s.expected).sum::<f64>();
-    let variance: f64 = scaled.iter().map(|s| s.forecast.sigma.powi(2)).sum();
+    reconcile(&mut scaled, self::scaled(combined, 1.0, expected), combined, ingredients);
     for (one, ingredient) in scaled.iter_mut().zip(ingredients) {
-        one.expected += gap * one.forecast.sigma.powi(2) / variance;
         if ingredient.values.last().copied().flatten().is_none() {
             one.observed = one.expected;
         }
     }
     Some(scaled)
+}
+
+/// Moves the forecasts so that they add up to the whole: each in proportion to its variance, the least certain one most. In a
+/// sum, what would fall below the least that it can be stays there, and the others make up for it.
+fn reconcile(scaled: &mut [Scaled], whole: f64, combined: Combined, ingredients: &[Ingredient]) {
+    let mut is_free = vec![true; scaled.len()];
+    // Each round but the last one takes one at least out of those that move.
+    for _ in 0..=scaled.len() {
+        let gap = whole - scaled.iter().map(|s| s.expected).sum::<f64>();
+        let free = scaled.iter().zip(&is_free).filter(|(_, is_free)| **is_free);
+        let variance: f64 = free.map(|(s, _)| s.forecast.sigma.powi(2)).sum();
+        if variance <= 0.0 {
+            break;
+        }
+        let mut is_done = true;
+        for ((one, is_free), ingredient) in scaled.iter_mut().zip(&mut is_free).zip(ingredients) {
+            if !*is_free {
+                continue;
+            }
+            one.expected += gap * one.forecast.sigma.powi(2) / variance;
+            if combined == Combined::Sum && unscaled(combined, ingredient.sign, one.expected) < ingredient.least() {
+                one.expected = self::scaled(combined, ingredient.sign, ingredient.least());
+                (*is_free, is_done) = (false, false);
+            }
+        }
+        if is_done {
+            break;
+        }
+    }
 }
 
 /// Contributions in the unit of the whole that sum to observed − expected.

@@ -30,11 +30,12 @@ pub(super) fn scaled(mut level: Vec<Contribution>, total: f64) -> Vec<Contributi
     level
 }
 
-/// The cause first, then the largest share; small parts as one, and the shares computed again.
+/// The cause first, then the largest share; a driver that several splits came to is one, small parts are one, and the shares
+/// are computed again.
 pub(super) fn ranked(level: Vec<Contribution>, cause: Option<&Contribution>) -> Vec<Contribution> {
     let is_cause =
         |driver: &Contribution| cause.is_some_and(|c| (&c.metric, &c.part) == (&driver.metric, &driver.part));
-    let mut level = shortened(level, is_cause);
+    let mut level = shortened(united(level), is_cause);
     let contributions: Vec<f64> = level.iter().map(|driver| driver.contribution).collect();
     for (driver, share) in level.iter_mut().zip(shares(&contributions)) {
         driver.share = share;
@@ -44,6 +45,25 @@ pub(super) fn ranked(level: Vec<Contribution>, cause: Option<&Contribution>) -> 
         is_cause(b).cmp(&is_cause(a)).then(largest)
     });
     level
+}
+
+/// Adds up what several splits say of one driver, as sales are in what each cost takes of them. Its figures are those of the
+/// split where it matters most.
+fn united(level: Vec<Contribution>) -> Vec<Contribution> {
+    let mut united: Vec<Contribution> = Vec::new();
+    for driver in level {
+        match united.iter_mut().find(|known| (&known.metric, &known.part) == (&driver.metric, &driver.part)) {
+            Some(known) => {
+                let contribution = known.contribution + driver.contribution;
+                if driver.contribution.abs() > known.contribution.abs() {
+                    *known = driver;
+                }
+                known.contribution = contribution;
+            }
+            None => united.push(driver),
+        }
+    }
+    united
 }
 
 /// Adds up the smallest parts of each dimension.

@@ -432,6 +432,8 @@ proptest! {
                 prop_assert!(cause.lever().is_some() || cause.part.is_some());
             }
             prop_assert!(levels_add_up(&found), "{found:#?}");
+            let is_possible = found.levels.iter().flatten().all(|driver| driver.expected >= 0.0);
+            prop_assert!(is_possible, "none of these figures was ever negative: {found:#?}");
             let named = found.levels.iter().zip(&found.chain).all(|(level, cause)| level[0].metric == cause.metric);
             prop_assert!(named, "the cause is the first of its level: {found:#?}");
         }
@@ -478,6 +480,41 @@ fn a_loss_is_told_by_the_lever_whatever_costs_went_along_with_the_sales() {
     // Goods cost less because less was sold; at what was sold they cost what they always do.
     let goods = level.iter().find(|c| c.metric == "cogs").unwrap();
     assert!(goods.share < 0.1 && (goods.observed - goods.expected).abs() < 0.2 * goods.observed, "{goods:?}");
+}
+
+#[test]
+fn what_several_costs_are_measured_by_is_one_driver() {
+    // On ordinary days ads and other expenses, each per sale, are opened down to the sales.
+    let mut opened = 0;
+    for seed in 0..20 {
+        let mut facts = books(seed, usize::MAX, 1.0, true);
+        facts.metric("extra_expenses", known(&steady(40.0, 70, 1.0)));
+        let found = explain(&facts, "margin", None).unwrap();
+        assert!(levels_add_up(&found), "{found:#?}");
+        let mut drivers: Vec<_> = found.levels[0].iter().map(|driver| (&*driver.metric, &driver.part)).collect();
+        opened += usize::from(drivers.iter().any(|(metric, _)| *metric == "visitors"));
+        let count = drivers.len();
+        drivers.sort_unstable();
+        drivers.dedup();
+        assert_eq!(drivers.len(), count, "{:#?}", found.levels);
+    }
+    assert!(opened > 0);
+}
+
+#[test]
+fn a_cost_is_never_expected_to_be_negative_however_much_more_profit_is() {
+    let mut facts = shop([1.0; 4]);
+    let refunds: Vec<f64> = (0..DAYS).map(|i| 300.0 * noise(71, i).abs()).collect();
+    facts.metric("refunds", known(&refunds)).metric("cogs", known(&steady(600.0, 72, 1.0)));
+    let usual = explain(&facts, "final_profit", None).unwrap().expected;
+    let found = explain(&facts, "final_profit", Some(usual + 3000.0)).unwrap();
+    let split = &found.breakdowns[0];
+    assert!(sums_to_the_deviation(split) && levels_add_up(&found), "{found:#?}");
+    assert!(split.contributions.iter().all(|driver| driver.expected >= 0.0), "{split:#?}");
+    // Half of it would be that refunds were expected at far less than nothing; the sales take that half too.
+    let refunded = split.contributions.iter().find(|driver| driver.metric == "refunds").unwrap();
+    assert_eq!(refunded.expected, 0.0);
+    assert!((refunded.contribution + refunded.observed).abs() < 1e-6, "{refunded:?}");
 }
 
 #[test]
