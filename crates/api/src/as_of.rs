@@ -1,6 +1,6 @@
 //! `as_of`: answers from the results as of a past day.
 
-use domain::{AccountId, as_of::LONGEST_DAYS};
+use domain::{AccountId, as_of::earliest};
 use serde::Deserialize;
 use time::{Date, Duration, OffsetDateTime};
 use utoipa::{
@@ -53,7 +53,8 @@ impl Results {
     pub async fn of(caller: &Caller, as_of: Option<AsOf>, state: &State) -> Result<Self, ApiError> {
         let (live, zone, now) = (caller.account(), caller.zone(), (state.clock)());
         let Some(AsOf(day)) = as_of else { return Ok(Self { account: live, now }) };
-        if !(0..=LONGEST_DAYS).contains(&(zone.day_of(now) - day).whole_days()) {
+        let today = zone.day_of(now);
+        if !(earliest(today)..=today).contains(&day) {
             return Err(ApiError::parameter("as_of", "must be a day of the last two years"));
         }
         let Some(account) = state.as_of.find(live, day).await? else {

@@ -213,7 +213,8 @@ fn members(bytes: &[u8]) -> Result<Vec<(String, &RawValue)>, ApiError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let members = reader.deserialize_map(Members).and_then(|members| reader.end().map(|()| members));
     let members = members.map_err(|error| {
-        if error.is_data() {
+        // What begins as something else than an object may be no JSON further on.
+        if error.is_data() && serde_json::from_slice::<&RawValue>(bytes).is_ok() {
             ApiError::new(Code::InvalidBody).message("The body must be a JSON object.")
         } else {
             ApiError::new(Code::InvalidJson)
@@ -281,6 +282,10 @@ mod tests {
     #[case("{\"a\":\"\u{1}\"}", Code::InvalidJson)]
     #[case("\u{feff}{}", Code::InvalidJson)]
     #[case("{\"\\ud83d\":1}", Code::InvalidJson)]
+    #[case("[1", Code::InvalidJson)]
+    #[case("[1] x", Code::InvalidJson)]
+    #[case("1 2", Code::InvalidJson)]
+    #[case("\"open", Code::InvalidJson)]
     #[case("[]", Code::InvalidBody)]
     #[case("[\"a\",{}]", Code::InvalidBody)]
     #[case("null", Code::InvalidBody)]

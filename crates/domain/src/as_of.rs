@@ -2,12 +2,19 @@
 //! end of a day, so that nothing live can change.
 
 use async_trait::async_trait;
-use time::{Date, OffsetDateTime};
+use time::{Date, Month, OffsetDateTime};
 
 use crate::{AccountId, StoreError, accounts::Account, jobs::JobName};
 
-/// Days that results reach back when they are asked for: two years.
-pub const LONGEST_DAYS: i64 = 731;
+/// Years that results reach back when they are asked for.
+const LONGEST_YEARS: i32 = 2;
+
+/// The first day that results are given of: the same date two years before `today`; of 29 February the 28th.
+pub fn earliest(today: Date) -> Date {
+    let year = today.year() - LONGEST_YEARS;
+    let last_of_february = || Date::from_calendar_date(year, Month::February, 28);
+    today.replace_year(year).or_else(|_| last_of_february()).unwrap_or(Date::MIN)
+}
 
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
@@ -23,4 +30,21 @@ pub trait AsOfStore: Send + Sync {
     async fn find(&self, account: AccountId, as_of: Date) -> Result<Option<AccountId>, StoreError>;
     /// The rows of the results of a job, in the order of their keys, as JSON objects.
     async fn rows(&self, copy: AccountId, job: JobName) -> Result<Vec<serde_json::Value>, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use time::macros::date;
+
+    use super::*;
+
+    #[rstest]
+    #[case(date!(2026 - 05 - 02), date!(2024 - 05 - 02))]
+    #[case(date!(2026 - 02 - 28), date!(2024 - 02 - 28))]
+    #[case(date!(2024 - 02 - 29), date!(2022 - 02 - 28))]
+    #[case(Date::MIN, Date::MIN)]
+    fn results_reach_back_to_the_same_date_two_years_before(#[case] today: Date, #[case] first: Date) {
+        assert_eq!(earliest(today), first);
+    }
 }

@@ -736,6 +736,7 @@ fn profit_as_of_a_day_is_that_of_the_copy_with_the_window_that_ends_there() {
     let (past, unknown) = (date!(2025 - 03 - 01), date!(2025 - 03 - 02));
     copies.expect_find().with(eq(ACCOUNT), eq(past)).returning(|_, _| Ok(Some(AccountId(99))));
     copies.expect_find().with(eq(ACCOUNT), eq(unknown)).returning(|_, _| Ok(None));
+    copies.expect_find().with(eq(ACCOUNT), eq(date!(2024 - 05 - 02))).returning(|_, _| Ok(None));
     let mut profit = MockProfitStore::new();
     let range = DayRange { first: date!(2025 - 02 - 27), last: past };
     profit
@@ -750,8 +751,9 @@ fn profit_as_of_a_day_is_that_of_the_copy_with_the_window_that_ends_there() {
     assert_eq!((refused.status, &refused.json()["error"]), (404, &json!("not_found")));
     let message = refused.json()["message"].as_str().unwrap().to_owned();
     assert!(message.contains("api jobs run all --account 7 --as-of 2025-03-02"), "{message}");
-    // Today is 2 May 2026: tomorrow, and more than two years ago.
-    for wrong in ["2026-05-03", "2024-04-30", "2025-02-29", "now"] {
+    // Today is 2 May 2026: two years ago, then tomorrow, and more than two years ago.
+    assert_eq!(service.get("/api/v1/profit?as_of=2024-05-02", BOTH).status, 404);
+    for wrong in ["2026-05-03", "2024-05-01", "2025-02-29", "now"] {
         let refused = service.get(&format!("/api/v1/profit?as_of={wrong}"), BOTH);
         assert_eq!((refused.status, &refused.json()["param"]), (400, &json!("as_of")), "{wrong}");
     }
