@@ -80,7 +80,10 @@ async fn a_prober_outside_has_its_say() {
     assert_eq!(found, ("api".to_owned(), "down".to_owned(), 10_000));
     let late = json!({"component": "api", "outcome": "up", "at": "2020-01-01T00:00:00Z"});
     let (status, refused) = told.post("/probes", late).await;
-    assert_eq!((status, &refused["error"]), (400, &json!("at: must be of the last 24 hours")));
+    assert_eq!(
+        (status, refused),
+        (400, json!({"error": "invalid_body", "message": "at: must be of the last 24 hours"}))
+    );
 }
 
 #[tokio::test]
@@ -95,10 +98,25 @@ async fn what_cannot_be_told_is_refused() {
         ("/probes", json!({"component": "shop", "outcome": "up"})),
         ("/probes", json!({"component": "api", "outcome": "up", "latency_ms": -1})),
         ("/probes", json!({"component": "api", "outcome": "up", "at": "yesterday"})),
+        // Not even where each value would do for the field at its place.
+        ("/incidents", json!(["x", "minor", ["api"], "investigating", "x"])),
+        ("/probes", json!(["api", "up", 1, null])),
+        ("/probes", json!("up")),
     ] {
         let (status, refused) = told.post(path, body.clone()).await;
-        assert!(status == 400 && refused["error"].is_string(), "{path} {body}: {status} {refused}");
+        let is_told = refused["error"] == "invalid_body" && refused["message"].is_string();
+        assert!(status == 400 && is_told, "{path} {body}: {status} {refused}");
     }
+    let twice = r#"{"component":"api","outcome":"up","outcome":"down"}"#;
+    let request =
+        Client::new().post(format!("http://{}/probes", told.admin)).header("content-type", "application/json");
+    let answer = request.body(twice).send().await.unwrap();
+    assert_eq!(
+        (answer.status().as_u16(), answer.json::<Value>().await.unwrap()["error"].take()),
+        (400, "invalid_body".into())
+    );
+    let (status, refused) = told.patch("/incidents/1", json!(["identified", "minor", "x"])).await;
+    assert_eq!((status, &refused["error"]), (400, &json!("invalid_body")));
     let page = told.service.process.json("/api/v1/incidents", "").await;
     assert_eq!(page["data"], json!([]));
 }

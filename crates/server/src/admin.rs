@@ -5,6 +5,8 @@ mod hosts;
 mod status;
 
 use std::{
+    fmt,
+    marker::PhantomData,
     net::TcpListener,
     sync::{
         Arc,
@@ -14,8 +16,13 @@ use std::{
 
 use ::web::access::Failure;
 use actix_web::{
-    App, Error, HttpResponse, HttpServer, ResponseError, dev::Server, error::InternalError, get, http::StatusCode,
-    middleware::from_fn, post, web,
+    App, Error, HttpResponse, HttpServer, ResponseError,
+    dev::Server,
+    error::{InternalError, JsonPayloadError, PathError},
+    get,
+    http::StatusCode,
+    middleware::from_fn,
+    post, web,
 };
 use domain::{
     AccountId, StoreError,
@@ -23,7 +30,10 @@ use domain::{
     error::Chain,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor, value::MapAccessDeserializer},
+};
 use serde_json::json;
 use store::{Depths, Store};
 use time::OffsetDateTime;
@@ -135,8 +145,8 @@ async fn ai_standing(admin: web::Data<Admin>, account: web::Path<i64>) -> HttpRe
 
 /// Pauses AI access: `{"reason": "…", "by": "…"}`.
 #[post("/accounts/{account}/ai/pause")]
-async fn ai_pause(admin: web::Data<Admin>, account: web::Path<i64>, body: web::Json<ChangeRequest>) -> HttpResponse {
-    let ChangeRequest { reason, by } = body.into_inner();
+async fn ai_pause(admin: web::Data<Admin>, account: web::Path<i64>, body: Body<ChangeRequest>) -> HttpResponse {
+    let Object(ChangeRequest { reason, by }) = body.into_inner();
     let said = text("reason", reason.as_deref().unwrap_or_default());
     let (reason, by) = match (said, actor(by.as_deref().unwrap_or("admin"))) {
         (Ok(reason), Ok(by)) => (reason, by),
@@ -147,8 +157,8 @@ async fn ai_pause(admin: web::Data<Admin>, account: web::Path<i64>, body: web::J
 
 /// Resumes AI access: `{"reason": "…", "by": "…"}`, the reason if there is one.
 #[post("/accounts/{account}/ai/resume")]
-async fn ai_resume(admin: web::Data<Admin>, account: web::Path<i64>, body: web::Json<ChangeRequest>) -> HttpResponse {
-    let ChangeRequest { reason, by } = body.into_inner();
+async fn ai_resume(admin: web::Data<Admin>, account: web::Path<i64>, body: Body<ChangeRequest>) -> HttpResponse {
+    let Object(ChangeRequest { reason, by }) = body.into_inner();
     let said = reason.map(|reason| text("reason", &reason)).transpose();
     let (reason, by) = match (said, actor(by.as_deref().unwrap_or("admin"))) {
         (Ok(reason), Ok(by)) => (reason, by),
@@ -157,14 +167,45 @@ async fn ai_resume(admin: web::Data<Admin>, account: web::Path<i64>, body: web::
     told(admin.store.resume(AccountId(account.into_inner()), &by, reason, OffsetDateTime::now_utc()).await)
 }
 
-fn refused(reason: &str) -> HttpResponse {
-    HttpResponse::BadRequest().json(json!({ "error": reason }))
+type Body<T> = web::Json<Object<T>>;
+
+/// What a body is: a JSON object. A struct would take an array as well, for its fields one after the other.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Members(PhantomData)).map(Self)
+    }
 }
 
-fn unavailable(error: &StoreError) -> HttpResponse {
-    app::outage::warn(error, "what was sent to the admin listener could not be stored");
-    let response = HttpResponse::ServiceUnavailable().json(json!({ "error": "the database does not answer" }));
-    failed(response, failure(error))
+/// The members of an object, as a `T`.
+struct Members<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members))
+    }
+}
+
+/// An error, in the form of those of the API.
+fn error(status: StatusCode, code: &str, message: &str) -> HttpResponse {
+    HttpResponse::build(status).json(json!({ "error": code, "message": message }))
+}
+
+fn refused(reason: &str) -> HttpResponse {
+    error(StatusCode::BAD_REQUEST, "invalid_body", reason)
+}
+
+fn unavailable(cause: &StoreError) -> HttpResponse {
+    app::outage::warn(cause, "what was sent to the admin listener could not be stored");
+    let failure = failure(cause);
+    failed(error(StatusCode::SERVICE_UNAVAILABLE, failure.code, "the database does not answer"), failure)
 }
 
 /// What the access line says of an error of the store, as that of the API does.
@@ -187,17 +228,25 @@ fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
     match change {
         Ok(AccessChange::Made) => HttpResponse::Ok().json(json!({ "changed": true })),
         Ok(AccessChange::AlreadySo) => HttpResponse::Ok().json(json!({ "changed": false })),
-        Ok(AccessChange::UnknownAccount) => {
-            HttpResponse::NotFound().json(json!({ "error": "there is no such account" }))
-        }
-        Err(error) => unavailable(&error),
+        Ok(AccessChange::UnknownAccount) => error(StatusCode::NOT_FOUND, "not_found", "there is no such account"),
+        Err(cause) => unavailable(&cause),
     }
 }
 
-/// What a body or a path cannot be read for, in the form of the other errors.
-fn unreadable<E: ResponseError + 'static>(error: E, status: StatusCode) -> Error {
-    let response = HttpResponse::build(status).json(json!({ "error": error.to_string() }));
-    InternalError::from_response(error, response).into()
+/// What a body cannot be read for.
+fn unreadable(fault: JsonPayloadError) -> Error {
+    let code = match &fault {
+        JsonPayloadError::Overflow { .. } | JsonPayloadError::OverflowKnownLength { .. } => "payload_too_large",
+        JsonPayloadError::Deserialize(fault) if !fault.is_data() => "invalid_json",
+        _ => "invalid_body",
+    };
+    let response = error(fault.status_code(), code, &fault.to_string());
+    InternalError::from_response(fault, response).into()
+}
+
+fn unknown(fault: PathError) -> Error {
+    let response = error(StatusCode::NOT_FOUND, "not_found", &fault.to_string());
+    InternalError::from_response(fault, response).into()
 }
 
 /// The server of the admin listener, on one thread.
@@ -216,11 +265,8 @@ pub fn server(
         App::new()
             .app_data(admin.clone())
             .app_data(hosts.clone())
-            .app_data(web::JsonConfig::default().error_handler(|error, _| {
-                let status = error.status_code();
-                unreadable(error, status)
-            }))
-            .app_data(web::PathConfig::default().error_handler(|error, _| unreadable(error, StatusCode::NOT_FOUND)))
+            .app_data(web::JsonConfig::default().error_handler(|fault, _| unreadable(fault)))
+            .app_data(web::PathConfig::default().error_handler(|fault, _| unknown(fault)))
             .wrap(from_fn(hosts::guard))
             .wrap(from_fn(edge::edge))
             .service(live)

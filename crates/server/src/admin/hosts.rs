@@ -5,7 +5,6 @@
 use std::net::IpAddr;
 
 use actix_web::{
-    HttpResponse,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::{
@@ -15,7 +14,6 @@ use actix_web::{
     middleware::Next,
     web,
 };
-use serde_json::json;
 
 /// The names by which the listener is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,16 +59,21 @@ fn is_port(text: &str) -> bool {
 /// Why a request is not let through.
 struct Refusal {
     status: StatusCode,
+    code: &'static str,
     reason: &'static str,
 }
 
 const WRONG_HOST: Refusal = Refusal {
     status: StatusCode::MISDIRECTED_REQUEST,
+    code: "wrong_host",
     reason: "no such host is here; admin_hosts lists the names of the admin listener",
 };
 
-const WRONG_ORIGIN: Refusal =
-    Refusal { status: StatusCode::FORBIDDEN, reason: "requests from pages of another origin are refused" };
+const WRONG_ORIGIN: Refusal = Refusal {
+    status: StatusCode::FORBIDDEN,
+    code: "wrong_origin",
+    reason: "requests from pages of another origin are refused",
+};
 
 /// Lets requests through that are meant for the listener, and answers the others.
 pub(super) async fn guard(
@@ -79,9 +82,7 @@ pub(super) async fn guard(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     match check(&request) {
         Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
-        Err(Refusal { status, reason }) => {
-            Ok(request.into_response(HttpResponse::build(status).json(json!({ "error": reason }))))
-        }
+        Err(Refusal { status, code, reason }) => Ok(request.into_response(super::error(status, code, reason))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What operators tell of the service, and probes from outside.
 
-use actix_web::{HttpResponse, patch, post, web};
+use actix_web::{HttpResponse, http::StatusCode, patch, post, web};
 use domain::{
     IncidentId,
     incidents::{Change, ChangeError, Incident, IncidentStore, InvalidText, NewIncident, Severity, Status},
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 use time::{Duration, OffsetDateTime};
 
-use super::{Admin, refused, unavailable};
+use super::{Admin, Body, Object, error, refused, unavailable};
 use crate::commands::incidents::to_json;
 
 /// How far the clock of a prober may be ahead.
@@ -55,8 +55,8 @@ struct ProbeRequest {
 
 /// Opens an incident: `{"title": "…", "severity": "minor", "components": ["jobs"], "body": "…"}`.
 #[post("/incidents")]
-pub async fn open(admin: web::Data<Admin>, body: web::Json<OpenRequest>) -> HttpResponse {
-    let OpenRequest { title, severity, components, status, body } = body.into_inner();
+pub async fn open(admin: web::Data<Admin>, body: Body<OpenRequest>) -> HttpResponse {
+    let Object(OpenRequest { title, severity, components, status, body }) = body.into_inner();
     let status = status.unwrap_or(Status::Investigating);
     match (NewIncident { title, severity, components, status, body }).checked() {
         Ok(incident) => told(admin.store.open(incident, OffsetDateTime::now_utc()).await.map_err(Into::into)),
@@ -66,8 +66,8 @@ pub async fn open(admin: web::Data<Admin>, body: web::Json<OpenRequest>) -> Http
 
 /// Tells more of an incident: `{"status": "identified", "body": "…"}`.
 #[patch("/incidents/{id}")]
-pub async fn update(admin: web::Data<Admin>, id: web::Path<i64>, body: web::Json<UpdateRequest>) -> HttpResponse {
-    let UpdateRequest { status, severity, body } = body.into_inner();
+pub async fn update(admin: web::Data<Admin>, id: web::Path<i64>, body: Body<UpdateRequest>) -> HttpResponse {
+    let Object(UpdateRequest { status, severity, body }) = body.into_inner();
     match (Change { status, severity, body }).checked() {
         Ok(change) => told(
             IncidentStore::change(&admin.store, IncidentId(id.into_inner()), change, OffsetDateTime::now_utc()).await,
@@ -78,8 +78,8 @@ pub async fn update(admin: web::Data<Admin>, id: web::Path<i64>, body: web::Json
 
 /// Stores a look from outside: `{"component": "api", "outcome": "up", "latency_ms": 41}`. The first of a minute counts.
 #[post("/probes")]
-pub async fn probe(admin: web::Data<Admin>, body: web::Json<ProbeRequest>) -> HttpResponse {
-    let ProbeRequest { component, outcome, latency_ms, at } = body.into_inner();
+pub async fn probe(admin: web::Data<Admin>, body: Body<ProbeRequest>) -> HttpResponse {
+    let Object(ProbeRequest { component, outcome, latency_ms, at }) = body.into_inner();
     let now = OffsetDateTime::now_utc();
     let at = match at.map_or(Ok(now), |at| instants::parse(&at)) {
         Ok(at) if at > now + AHEAD || at < now - Duration::hours(MAX_DELAY_HOURS) => {
@@ -97,17 +97,17 @@ pub async fn probe(admin: web::Data<Admin>, body: web::Json<ProbeRequest>) -> Ht
     };
     match admin.store.record(&[probe]).await {
         Ok(()) => HttpResponse::Ok().json(json!({ "stored": true })),
-        Err(error) => unavailable(&error),
+        Err(cause) => unavailable(&cause),
     }
 }
 
 fn told(incident: Result<Incident, ChangeError>) -> HttpResponse {
     match incident {
         Ok(incident) => HttpResponse::Ok().json(to_json(&incident)),
-        Err(ChangeError::Store(error)) => unavailable(&error),
-        Err(error @ ChangeError::NotFound) => HttpResponse::NotFound().json(json!({ "error": error.to_string() })),
-        Err(error @ ChangeError::Transition(_)) => {
-            HttpResponse::Conflict().json(json!({ "error": "invalid_transition", "message": error.to_string() }))
+        Err(ChangeError::Store(cause)) => unavailable(&cause),
+        Err(fault @ ChangeError::NotFound) => error(StatusCode::NOT_FOUND, "not_found", &fault.to_string()),
+        Err(fault @ ChangeError::Transition(_)) => {
+            error(StatusCode::CONFLICT, "invalid_transition", &fault.to_string())
         }
     }
 }
