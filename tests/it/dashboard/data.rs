@@ -144,6 +144,10 @@ async fn what_is_no_file_of_a_shop_is_refused_with_the_reason() {
         let path = sent(&browser, "stock", text).await;
         let page = browser.get(&path).await.text;
         assert!(page.contains(why), "{page}");
+        let list = browser.get("/data").await.text;
+        for page in [&page, &list] {
+            assert!(page.contains("✕ Cannot be read") && !page.contains("Not imported yet"), "{page}");
+        }
         assert_eq!(browser.post(&path, "map-sku=a").await.status, 400);
         assert_eq!(browser.post(&format!("{path}/discard"), "").await.status, 303);
         assert_eq!(browser.get(&path).await.status, 404);

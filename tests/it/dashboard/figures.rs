@@ -97,6 +97,9 @@ async fn the_figures_of_the_overview_are_those_of_the_call_that_it_prints() {
         dashboard.sql.execute("UPDATE people SET language = $1", &[&language]).await.unwrap();
         let page = browser.get("/").await.text;
         assert!(page.contains(&format!("<html lang=\"{language}")), "{language}");
+        // The time of the request says nothing of how fresh the figures are: each panel tells that.
+        let (_, top) = page.split_once("<header class=\"top\">").unwrap();
+        assert!(!top.split_once("</header>").unwrap().0.contains("class=\"soft\""), "{top}");
         for address in ["/", "/?period=7d", "/?period=90d&metric=aov", "/?period=12m", &past] {
             let shown = assert_equal(&dashboard, &mut browser, &key, address).await;
             assert!(shown.iter().all(Option::is_some), "{address}: {shown:?}");

@@ -153,6 +153,14 @@ fn panels(page: &str) -> (Vec<&str>, String) {
 
 async fn assert_page(demo: &Demo, page: &Page) -> usize {
     let api = demo.dashboard.service.process.address();
+    for empty in ["<p class=\"soft\"></p>", "</summary></details>"] {
+        assert!(!page.text.contains(empty), "{}: {empty}", page.address);
+    }
+    assert!(page.pattern != "/" || !page.text.contains("<p></p>"), "{}", page.address);
+    let mut ids: Vec<_> = page.text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    ids.sort_unstable();
+    let twice = ids.array_windows::<2>().find(|[one, other]| one == other);
+    assert!(twice.is_none(), "{}: {twice:?}", page.address);
     let (panels, around) = panels(&page.text);
     let mut count = 0;
     // What stands over the panels is of the calls that any of them prints.

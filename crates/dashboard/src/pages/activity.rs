@@ -71,8 +71,11 @@ fn plain(writer: &Writer, value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(values) => list(values.iter().map(|value| plain(writer, value)).collect()),
         Value::Object(fields) => {
-            let field =
-                |(name, value): (&String, &Value)| format!("{}: {}", name.replace('_', " "), plain(writer, value));
+            let field = |(name, value): (&String, &Value)| {
+                let called =
+                    writer.message("noted-field").text("field", name).text("name", name.replace('_', " ")).say();
+                format!("{called}: {}", plain(writer, value))
+            };
             list(fields.iter().map(field).collect())
         }
     }
@@ -173,12 +176,22 @@ mod tests {
     #[test]
     fn what_was_noted_is_read_without_json() {
         let of = |value: Value| plain(&writer("es-AR"), &value);
-        assert_eq!(of(json!({"events": ["order.created", "order.paid"]})), "events: order.created, order.paid");
+        assert_eq!(of(json!({"events": ["order.created", "order.paid"]})), "eventos: order.created, order.paid");
         let mut parts: Vec<_> = of(json!({"is_active": true, "link": null, "limit": 5, "hosts": []}))
             .split(", ")
             .map(str::to_owned)
             .collect();
         parts.sort();
-        assert_eq!(parts, ["hosts: –", "is active: Sí", "limit: 5", "link: –"], "in any order");
+        assert_eq!(parts, ["enlace: –", "hosts: –", "is active: Sí", "limit: 5"], "in any order");
+    }
+
+    #[test]
+    fn a_field_is_called_as_people_call_it() {
+        let of = |locale| plain(&writer(locale), &json!({"window_hours": 24}));
+        assert_eq!(
+            [of("en"), of("es-AR"), of("pt-BR")],
+            ["over how many hours: 24", "en cuántas horas: 24", "em quantas horas: 24"]
+        );
+        assert_eq!(plain(&writer("es-AR"), &json!({"pause_until": null})), "pause until: –", "it is known to nobody");
     }
 }

@@ -208,3 +208,30 @@ pub async fn trial(
         }),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::tests::writer;
+
+    #[test]
+    fn the_help_says_of_each_figure_how_finely_time_is_cut() {
+        for locale in ["en", "es-AR", "pt-BR"] {
+            let writer = writer(locale);
+            for (text, before) in [("alert-window-help", 0), ("how-alerts", 3)] {
+                let text = writer.say(text).to_lowercase();
+                let sentences: Vec<_> = text.split(". ").collect();
+                for name in WATCHED {
+                    let resolution = name.parse::<Watched>().unwrap().resolution();
+                    let place = match (resolution.allows(1), resolution.allows(48)) {
+                        (true, _) => 0,
+                        (false, true) => 1,
+                        (false, false) => 2,
+                    };
+                    let called = writer.say(&format!("watch-{name}")).to_lowercase();
+                    assert!(sentences[before + place].contains(&called), "{locale}: {called} in {text}");
+                }
+            }
+        }
+    }
+}

@@ -164,7 +164,7 @@ pub fn name(writer: &Writer, metric: &str) -> String {
 }
 
 /// What the value of a metric or of one of its drivers counts.
-fn unit(metric: &str) -> Unit {
+pub fn unit(metric: &str) -> Unit {
     match metric {
         "cogs" | "fees" | "shipping" | "extra_expenses" | "price_per_unit" => Unit::Money,
         "visitors" | "ad_clicks" | "returning_customers" => Unit::Count,
@@ -172,7 +172,12 @@ fn unit(metric: &str) -> Unit {
         | "orders_per_visitor_of_all"
         | "cogs_per_gross_revenue"
         | "fees_per_gross_revenue"
-        | "shipping_per_gross_revenue" => Unit::Share,
+        | "shipping_per_gross_revenue"
+        | "ad_spend_per_gross_revenue"
+        | "extra_expenses_per_gross_revenue"
+        | "costs_per_gross_revenue"
+        | "costs_per_net_revenue"
+        | "net_per_gross_revenue" => Unit::Share,
         _ => metric.parse::<Metric>().map_or(Unit::Ratio, Metric::unit),
     }
 }

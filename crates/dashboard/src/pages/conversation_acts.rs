@@ -9,8 +9,10 @@ use domain::{
     audit::Action,
     instants,
     social::{
-        Category, Handling, Mode, Reason, ReplyState, Status,
-        conversations::{Act, ActError, By, ChangeError, Conversation, ConversationChange, Judgement, message},
+        Category, Channel, Handling, Mode, Reason, ReplyState, Status,
+        conversations::{
+            Act, ActError, By, ChangeError, Conversation, ConversationChange, Judgement, MAX_MESSAGE_CHARS, message,
+        },
         templates::Template,
     },
 };
@@ -113,9 +115,16 @@ async fn refused(
     words: &str,
     sent: Answer,
 ) -> Result<HttpResponse, PageError> {
-    let fault = writer(Some(viewer), request.headers(), (state.clock)()).say(words);
+    let writer = writer(Some(viewer), request.headers(), (state.clock)());
+    let fault = fault_of(&writer, words);
     let template = sent.template.map(TemplateId);
     draw(request, viewer, state, Refused { fault: Some((field, fault)), message: sent.message, template }).await
+}
+
+/// What is wrong, with what is allowed.
+fn fault_of(writer: &Writer, words: &str) -> String {
+    let there = Channel::Mercadolibre.max_reply_chars();
+    writer.message(words).count("most", MAX_MESSAGE_CHARS as i64).count("there", there as i64).say()
 }
 
 /// Hands a conversation to a person or back to the bot.

@@ -102,8 +102,10 @@ impl Source<'_> {
     fn statuses(&self) -> (String, Vec<Choice>) {
         let choice = |status: Option<Status>| Choice {
             address: Query { status, cursor: None, ..self.query }.address(),
-            text: status
-                .map_or_else(|| self.writer.say("any"), |status| self.writer.say(&format!("creative-{status}"))),
+            text: status.map_or_else(
+                || self.writer.say("creatives-all"),
+                |status| self.writer.say(&format!("creative-{status}")),
+            ),
             is_chosen: status == self.query.status,
         };
         let each = Status::ALL.iter().copied().map(Some);
@@ -210,7 +212,11 @@ impl Source<'_> {
                 writer.message("needs-spend").text("amount", money).say()
             }),
         ];
-        let all = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let mut parts: Vec<_> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            parts.push(writer.say("needs-others"));
+        }
+        let all = parts.join(", ");
         writer.message("needs").text("what", all).say()
     }
 
@@ -258,5 +264,19 @@ mod tests {
         let source = Source { writer: &writer, query: Query { days: 30, status: None, cursor: None } };
         let needs = source.needs(Needs { purchases: 6, days: 1, spend: Decimal::ZERO });
         assert!(needs.contains("6 purchases") && needs.contains("1 day") && !needs.contains("spend"), "{needs}");
+        let nothing = source.needs(Needs { purchases: 0, days: 0, spend: Decimal::ZERO });
+        assert!(nothing.contains("of other creatives"), "{nothing}");
+    }
+
+    #[test]
+    fn all_creatives_are_called_as_each_of_them_is() {
+        let first = |locale| {
+            let writer = writer(locale);
+            let source = Source { writer: &writer, query: Query { days: 30, status: None, cursor: None } };
+            let (_, choices) = source.statuses();
+            choices.into_iter().take(2).map(|choice| choice.text).collect::<Vec<_>>()
+        };
+        assert_eq!(first("es"), ["Todas", "Ganadora"]);
+        assert_eq!(first("pt-BR"), ["Todos", "Vencedor"]);
     }
 }

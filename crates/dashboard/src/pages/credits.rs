@@ -121,7 +121,7 @@ pub async fn set_auto_top_up(
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     viewer.confirmed(writer.now, Here::Credits.address())?;
     let service = state.payments.as_ref().ok_or(PageError::Conflict)?;
-    match fields.change(&service.prices) {
+    match fields.change(&writer, &service.prices) {
         Ok(change) => {
             state
                 .auto_top_up

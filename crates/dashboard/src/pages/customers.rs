@@ -104,7 +104,10 @@ fn segment_head(writer: &Writer) -> Vec<Head> {
 /// A bar with its share, each of customers and of revenue: what a segment is beside what it brings.
 fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) -> Panel<Row> {
     let totals = SegmentTotals::of(&found.found);
-    let share = |share: Decimal| Cell::Part(Part::of(share.to_f64().unwrap_or_default()));
+    let share = |share: Decimal| Cell::Share {
+        text: writer.percent(share, 0),
+        part: Part::of(share.to_f64().unwrap_or_default()),
+    };
     let row = |segment: &SegmentFigures| Row {
         name: writer.say(&format!("segment-{}", segment.segment)),
         address: None,
@@ -244,11 +247,12 @@ pub mod tests {
         };
         let found = dated(vec![segment(Segment::Vip, 10, dec!(750)), segment(Segment::Lost, 90, dec!(250))]);
         let panel = by_segment(&writer("en"), &found, &Url::parse("http://localhost").unwrap());
-        let shares = |row: usize| match (&panel.items[row].cells[0], &panel.items[row].cells[2]) {
-            (Cell::Part(customers), Cell::Part(revenue)) => (customers.to, revenue.to),
+        let share = |row: usize, cell: usize| match &panel.items[row].cells[cell] {
+            Cell::Share { text, part } => (text.as_str(), part.to),
             _ => panic!(),
         };
-        assert_eq!((shares(0), shares(1)), ((0.1, 0.75), (0.9, 0.25)));
+        assert_eq!([share(0, 0), share(0, 2)], [("10%", 0.1), ("75%", 0.75)]);
+        assert_eq!([share(1, 0), share(1, 2)], [("90%", 0.9), ("25%", 0.25)]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use domain::{
 use tokio::try_join;
 use url::Url;
 
-use super::{html, panel, query, see, shell::shell, window};
+use super::{html, panel, query, see, shell::shell, upload::opened, window};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -44,8 +44,8 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let (account, cursor) = (viewer.account(), query::cursor(&request)?);
     let watches = query::one::<String>(&request, "watch")?.is_some();
     let newest = PageRequest { limit: 1, cursor: None };
-    let (uploads, (is_requested, runs), dated) = try_join!(
-        state.uploads.page(account, PageRequest { limit: LIMIT, cursor }),
+    let uploads = uploads(&state, &viewer, PageRequest { limit: LIMIT, cursor }).await?;
+    let ((is_requested, runs), dated) = try_join!(
         requested(&state, account),
         // Its figures are made from all sources.
         state.insights.page(account, insights::Filter::default(), newest),
@@ -74,6 +74,18 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         super::look_again(&mut response);
     }
     Ok(response)
+}
+
+/// A page of uploads, each with whether it waits to be imported and cannot be read.
+async fn uploads(state: &State, viewer: &Viewer, page: PageRequest) -> Result<Page<(Upload, bool)>, PageError> {
+    let Page { items, next_cursor } = state.uploads.page(viewer.account(), page).await?;
+    let mut known = Vec::with_capacity(items.len());
+    for upload in items {
+        let is_waiting = upload.state == UploadState::Ready;
+        let is_unreadable = is_waiting && matches!(opened(state, viewer, &upload).await?, Some(Err(_)));
+        known.push((upload, is_unreadable));
+    }
+    Ok(Page { items: known, next_cursor })
 }
 
 /// Runs the jobs of the account now.
@@ -108,12 +120,12 @@ fn upload_head(writer: &Writer) -> Vec<Head> {
     ]
 }
 
-fn imported(writer: &Writer, account: AccountId, found: &Page<Upload>) -> Panel<Row> {
+fn imported(writer: &Writer, account: AccountId, found: &Page<(Upload, bool)>) -> Panel<Row> {
     let next = found.next_cursor.map(|cursor| query::address("/data", [Some(format!("cursor={cursor}"))]));
     Panel {
         id: "h-uploads",
         title: writer.say("uploads-title"),
-        items: found.items.iter().map(|upload| row(writer, upload)).collect(),
+        items: found.items.iter().map(|(upload, is_unreadable)| row(writer, upload, *is_unreadable)).collect(),
         nothing: writer.say("uploads-none"),
         all: None,
         next: panel::next(writer, next),
@@ -125,8 +137,11 @@ fn imported(writer: &Writer, account: AccountId, found: &Page<Upload>) -> Panel<
     }
 }
 
-/// The state of an upload; what has no lines was not imported.
-pub fn standing(writer: &Writer, upload: &Upload) -> Badge {
+/// The state of an upload; what cannot be read or has no lines was not imported.
+pub fn standing(writer: &Writer, upload: &Upload, is_unreadable: bool) -> Badge {
+    if is_unreadable {
+        return Badge { class: "bad", text: format!("✕ {}", writer.say("upload-unreadable")) };
+    }
     if upload.has_no_lines() {
         return Badge { class: "warn", text: format!("! {}", writer.say("upload-without-lines")) };
     }
@@ -144,7 +159,7 @@ fn badge(writer: &Writer, state: UploadState) -> Badge {
     Badge { class, text: format!("{sign}{}", writer.say(&format!("upload-{state}"))) }
 }
 
-fn row(writer: &Writer, upload: &Upload) -> Row {
+fn row(writer: &Writer, upload: &Upload, is_unreadable: bool) -> Row {
     let count = |count: Option<i64>| Cell::Number {
         text: count.map_or_else(|| "–".to_owned(), |count| writer.number(count.into(), 0)),
         value: count.map(|count| count.to_string()),
@@ -156,7 +171,7 @@ fn row(writer: &Writer, upload: &Upload) -> Row {
         below: Some(size(writer, upload.bytes)),
         cells: vec![
             Cell::Text(writer.say(&format!("kind-{}", upload.kind))),
-            Cell::Badge(Some(standing(writer, upload))),
+            Cell::Badge(Some(standing(writer, upload, is_unreadable))),
             count(outcome.map(|outcome| outcome.lines)),
             count(outcome.map(|outcome| outcome.rejected)),
             Cell::Text(writer.moment(upload.created_at)),
@@ -229,7 +244,7 @@ pub mod tests {
     #[test]
     fn an_upload_shows_what_became_of_its_lines_once_it_is_known() {
         let shown = |state| {
-            row(&writer("es-AR"), &upload(state))
+            row(&writer("es-AR"), &upload(state), false)
                 .cells
                 .into_iter()
                 .filter_map(|cell| match cell {
@@ -242,8 +257,9 @@ pub mod tests {
         assert_eq!(shown(UploadState::Done), known);
         assert!(shown(UploadState::Running).iter().all(|(text, value)| text == "–" && value.is_none()));
         let nothing = Upload { outcome: Some(Outcome::default()), ..upload(UploadState::Done) };
-        assert_eq!(standing(&writer("en"), &nothing).text, "! No lines");
-        assert_eq!(standing(&writer("en"), &upload(UploadState::Done)).text, "✓ Imported");
+        assert_eq!(standing(&writer("en"), &nothing, false).text, "! No lines");
+        assert_eq!(standing(&writer("en"), &upload(UploadState::Done), false).text, "✓ Imported");
+        assert_eq!(standing(&writer("en"), &upload(UploadState::Ready), true).text, "✕ Cannot be read");
         assert_eq!(size(&writer("es-AR"), 12_345_678), "12,3 MB");
         assert_eq!(size(&writer("en"), 1_000), "1.0 kB");
         assert_eq!(size(&writer("en"), 999), "999 B");

@@ -13,7 +13,7 @@ use time::{Date, Weekday};
 
 use super::figures;
 use crate::{
-    parts::chart::{Mark, Remark},
+    parts::chart::{Mark, Remark, Scale},
     text::Writer,
 };
 
@@ -31,6 +31,17 @@ pub fn labels(writer: &Writer, days: &[Date]) -> Vec<(usize, String)> {
     let slots: Vec<_> = days.iter().enumerate().filter(|(_, date)| starts(date)).collect();
     let every = slots.len().div_ceil(LABELS).max(1);
     slots.into_iter().step_by(every).map(|(slot, date)| (slot, writer.day(*date))).collect()
+}
+
+/// A scale that covers these values of a metric; from 0 to 1 where there are none.
+pub fn scale(metric: Metric, values: impl Iterator<Item = f64>) -> Scale {
+    let spanned = |span: Option<(f64, f64)>, value: f64| {
+        let (least, most) = span.unwrap_or((value, value));
+        Some((least.min(value), most.max(value)))
+    };
+    let (least, most) = values.fold(None, spanned).unwrap_or((0.0, 1.0));
+    // There is nothing below no orders.
+    if metric.unit() == Unit::Count { Scale::counting(least, most.max(1.0)) } else { Scale::covering(least, most) }
 }
 
 /// The text of a tick.
@@ -124,6 +135,12 @@ mod tests {
         let shown: Vec<_> = remarks.iter().map(|remark| (remark.slot, remark.text.as_str())).collect();
         assert_eq!(shown, [(0, "Ads off (+1)"), (1, "long long long long long…")]);
         assert_eq!(remarks[0].label, "Ads off (+1): note on Fri 20 Nov");
+    }
+
+    #[test]
+    fn there_is_no_half_of_an_order() {
+        let ticks = |metric| scale(metric, [0.0, 2.0].into_iter()).ticks;
+        assert_eq!((ticks(Metric::Orders), ticks(Metric::Roas).len()), (vec![0.0, 1.0, 2.0], 5));
     }
 
     #[test]

@@ -33,6 +33,21 @@ pub fn lacks(writer: &Writer, snapshots: &[Snapshot], range: DayRange) -> Vec<St
     costs.into_iter().chain(rates).collect()
 }
 
+/// What of the profit is estimated, and how it can be made exact: a sentence each.
+pub fn estimates(writer: &Writer, basis: &Basis) -> Vec<String> {
+    let of_orders = |id: &str, orders: i64| (orders > 0).then(|| writer.message(id).count("orders", orders).say());
+    let is_told = |id: &str, is_so: bool| is_so.then(|| writer.say(id));
+    let came_back = !basis.returned_cogs.is_zero() || !basis.returned_fees.is_zero();
+    let found = [
+        is_told("estimates-costs", basis.cogs_covered_revenue < basis.goods_revenue),
+        of_orders("estimates-fees", basis.fees_estimated_orders),
+        of_orders("estimates-shipping", basis.shipping_estimated_orders),
+        is_told("estimates-returns", came_back),
+        is_told("estimates-none", !basis.is_estimated()),
+    ];
+    std::iter::once(writer.say("how-estimates")).chain(found.into_iter().flatten()).collect()
+}
+
 /// A figure as it is shown by itself: cents only where they decide.
 pub fn shown(writer: &Writer, metric: Metric, value: Decimal) -> String {
     match (metric.unit(), metric) {

@@ -9,7 +9,7 @@ use domain::{
     integrations::Integration,
     page::{Page, PageRequest},
     people::Act,
-    shops::sync::{Refusal, RunState, SyncRun},
+    shops::sync::{KEEP_RUNS, Refusal, RunState, SyncRun},
 };
 use tokio::try_join;
 use url::Url;
@@ -72,7 +72,8 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 /// Has the shop read at once.
 pub async fn sync(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let id = IntegrationId(query::id(&request)?);
-    match state.shops.sync(viewer.account(), id, Some(viewer.note(Action::ShopSyncRequested))).await? {
+    let note = Some(viewer.note(Action::ShopSyncRequested));
+    match state.shops.sync(viewer.account(), id, None, note).await?.value {
         Asked::Due => Ok(see(&format!("/integrations/{id}?done=asked"))),
         Asked::Ended => Err(PageError::Conflict),
         Asked::Unknown => Err(PageError::NotFound),
@@ -149,11 +150,19 @@ fn panel(
         id: "h-runs",
         title: writer.say("runs-title"),
         items: runs.items.iter().map(|run| row(writer, run)).collect(),
-        nothing: writer.say(if integration.revoked_at.is_none() { "runs-none" } else { "runs-never" }),
+        nothing: nothing(writer, integration),
         all: None,
         next: panel::next(writer, next),
         foot: panel::current(writer, vec![writer.say("how-runs")], &call, api),
     }
+}
+
+/// Why there are no runs: they are not kept as long as what was read.
+fn nothing(writer: &Writer, integration: &Integration) -> String {
+    if integration.last_sync_at.is_some() || integration.backfilled_from.is_some() {
+        return writer.message("runs-gone").count("days", KEEP_RUNS.whole_days()).say();
+    }
+    writer.say(if integration.revoked_at.is_none() { "runs-none" } else { "runs-never" })
 }
 
 fn row(writer: &Writer, run: &SyncRun) -> Row {
@@ -207,7 +216,7 @@ mod tests {
     use time::macros::datetime;
 
     use super::*;
-    use crate::text::tests::writer;
+    use crate::{pages::integrations::tests::example, text::tests::writer};
 
     fn run(refused: i64) -> SyncRun {
         let refusal =
@@ -232,6 +241,18 @@ mod tests {
         assert_eq!((text.as_str(), value.as_deref()), ("1.250", Some("1250")));
         let Cell::Text(why) = &row.cells[5] else { panic!() };
         assert!(why.starts_with("order 0: its currency is BRL; order 1:") && why.contains("; 2 "), "{why}");
+    }
+
+    #[test]
+    fn without_runs_it_is_not_said_that_nothing_was_read_where_it_was() {
+        let told = |integration: Integration| nothing(&writer("en"), &integration);
+        let new = || Integration { last_sync_at: None, backfilled_from: None, ..example() };
+        assert_eq!(told(example()), "No run of the last 30 days is recorded.");
+        assert!(told(new()).starts_with("Nothing was read yet."));
+        assert_eq!(
+            told(Integration { revoked_at: Some(datetime!(2026-11-22 22:00 UTC)), ..new() }),
+            "Nothing was read."
+        );
     }
 
     #[test]

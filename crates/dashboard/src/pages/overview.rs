@@ -37,9 +37,9 @@ use crate::{
 
 /// Insights come newest first: all that are told are read, and ranked.
 const STORIES: i64 = insights::MOST_TOLD as i64;
-/// At most so many of each list: the rest is a page of its own.
+/// At most so many of each list. No page lists all risks: each leads to what it is about.
 const STOCKOUTS: i64 = 40;
-const RISKS: i64 = 3;
+const RISKS: i64 = 10;
 const CONNECTIONS: i64 = 20;
 
 const fn first(limit: i64) -> PageRequest {
@@ -99,7 +99,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         stories: panels::stories(&writer, &stories, &state.settings.api_url),
         stockouts: panels::stockouts(&writer, &stock, &state.settings.api_url),
         stock_head: panels::stock_head(&writer),
-        risks: panels::risks(&writer, &risks, &state.settings.api_url),
+        risks: panels::risks(&writer, &risks, &stock, &state.settings.api_url),
         sources: panels::sources(&writer, &connections.items, &profit.freshness, &state.settings.api_url),
         source_head: panels::source_head(&writer),
     };

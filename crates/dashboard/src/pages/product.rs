@@ -136,7 +136,7 @@ fn line(writer: &Writer, range: DayRange, sold: &[ItemDay]) -> Line {
     let on = |date: &Date| sold.iter().find(|day| day.day == *date).map_or(0, |day| day.sold);
     // Counts of units, far below what a double holds exactly.
     let values: Series = dates.iter().map(|date| Some(on(date) as f64)).collect();
-    let scale = Scale::covering(0.0, values.iter().flatten().copied().fold(1.0, f64::max));
+    let scale = Scale::counting(0.0, values.iter().flatten().copied().fold(1.0, f64::max));
     let called = writer.say("line-sold");
     let name = values.last().copied().flatten().map(|value| Name { value, text: called.clone(), is_main: true });
     Line {

@@ -115,6 +115,13 @@ impl Source<'_> {
         self.found.found.iter().filter(move |day| (first..=last).contains(&day.date))
     }
 
+    /// What the estimates of the days rest on.
+    fn basis(&self) -> Basis {
+        let mut basis = Basis::default();
+        self.complete_days().for_each(|day| basis += day.basis);
+        basis
+    }
+
     fn figures(&self) -> Vec<Fact> {
         let writer = self.writer;
         let now = sums(&self.found.found, self.complete);
@@ -133,10 +140,9 @@ impl Source<'_> {
                 below: old.map(|old| writer.message("from-before").text("before", shown(writer, metric, old)).say()),
             }
         };
-        let mut basis = Basis::default();
+        let basis = self.basis();
         let (mut days, mut estimated) = (0_i64, 0_i64);
         for day in self.complete_days() {
-            basis += day.basis;
             days += 1;
             estimated += i64::from(day.basis.is_estimated());
         }
@@ -172,7 +178,7 @@ mod tests {
     use time::macros::date;
 
     use super::*;
-    use crate::text::tests::writer;
+    use crate::{pages::figures::estimates, text::tests::writer};
 
     fn day(date: Date, revenue: Decimal, known: Decimal) -> Snapshot {
         let components = Components { gross_revenue: revenue, cogs_estimate: dec!(40), ..Components::default() };
@@ -223,6 +229,21 @@ mod tests {
         let rates = "On 1 day profit leaves out ad spend in a currency without a rate of exchange. Import the \
             rates, and it is counted from the next night on.";
         assert_eq!(told(dec!(100), true), [rates]);
+    }
+
+    #[test]
+    fn only_what_is_estimated_is_called_so() {
+        let told = |basis: Basis| estimates(&writer("en"), &basis).split_off(1);
+        let fees = "Estimated here: the payment fees of 1 order for which the shop states none. What is assumed of fees is in \
+            the settings of the shop.";
+        assert_eq!(told(Basis { fees_estimated_orders: 1, ..Basis::default() }), [fees]);
+        let costs = Basis { goods_revenue: dec!(10), ..Basis::default() };
+        assert!(told(costs)[0].contains("Import unit costs") && told(costs).len() == 1);
+        let returned = Basis { returned_cogs: dec!(3), ..Basis::default() };
+        assert!(told(returned)[0].starts_with("Estimated here: what came back.") && told(returned).len() == 1);
+        assert_eq!(told(Basis::default()), ["Nothing is estimated here."]);
+        let how = with(false, |source| way::panel(source).foot.how);
+        assert!(how.len() == 3 && how[2].contains("unit cost"), "{how:?}");
     }
 
     #[test]

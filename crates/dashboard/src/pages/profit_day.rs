@@ -13,7 +13,7 @@ use domain::{
 use time::{Date, macros::format_description};
 use url::Url;
 
-use super::{html, notes, panel::foot, shell::shell, window};
+use super::{figures::estimates, html, notes, panel::foot, shell::shell, window};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -68,7 +68,8 @@ fn figures(
     // The days before the next one, and of these the newest.
     let path = format!("/api/v1/profit?days={back}&explain=1&limit=1&cursor={}", cursor_of(shifted(day, 1)));
     let explained = snapshot.map(|snapshot| explain::day(snapshot, assumed)).unwrap_or_default();
-    let mut how = vec![writer.say("how-profit"), writer.say("how-estimates")];
+    let mut how = vec![writer.say("how-profit")];
+    how.extend(snapshot.map(|snapshot| estimates(writer, &snapshot.basis)).unwrap_or_default());
     if snapshot.is_some_and(|snapshot| snapshot.lacks_rates) {
         how.push(writer.message("profit-lacks-rates").count("days", 1).say());
     }

@@ -100,6 +100,5 @@ pub async fn shell(
                 close: say("close"),
             },
         },
-        as_of: writer.message("as-of").text("time", writer.time(writer.now)).say(),
     })
 }

@@ -4,7 +4,7 @@ use domain::{
     credits::CreditAmount,
     social::{
         Category, Gate, Mode,
-        settings::{Caps, Hours, InvalidSettings, MAX_LINK_CHARS, Settings, Weekday},
+        settings::{Caps, Hours, InvalidSettings, MAX_LINK_CHARS, MIN_THRESHOLD, Settings, Weekday},
         templates::Links,
     },
 };
@@ -75,7 +75,7 @@ impl Wanted {
 
     /// The settings; else the field at fault, and what is wrong with it.
     pub fn settings(&self, writer: &Writer) -> Result<Settings, (&'static str, String)> {
-        let fault = |field: &'static str| (field, writer.say(&format!("bot-bad-{}", field.replace('_', "-"))));
+        let fault = |field: &'static str| (field, allowed(writer, &format!("bad-{field}")));
         let threshold = writer.read(&self.threshold).ok_or_else(|| fault("threshold"))?;
         let mut business_hours = Vec::new();
         for (day, text) in Weekday::ALL.iter().zip(&self.hours) {
@@ -170,6 +170,11 @@ fn label(writer: &Writer, name: &str) -> String {
     writer.say(&format!("bot-{}", name.replace('_', "-")))
 }
 
+/// What a field may be.
+fn allowed(writer: &Writer, name: &str) -> String {
+    writer.message(format!("bot-{}", name.replace('_', "-"))).number("least", MIN_THRESHOLD, 1).say()
+}
+
 /// The form. What was not earned is not offered.
 pub fn form(
     writer: &Writer,
@@ -198,7 +203,7 @@ fn fields(
     let field = |name: &'static str, has_help: bool, input: Input| Field {
         name,
         label: label(writer, name),
-        help: has_help.then(|| label(writer, &format!("{name}-help"))),
+        help: has_help.then(|| allowed(writer, &format!("{name}-help"))),
         error: fault.filter(|(field, _)| *field == name).map(|(_, text)| text.clone()),
         input,
     };
@@ -269,6 +274,17 @@ mod tests {
         assert_eq!(wanted.hours[0], "09:00-13:00, 15:00-00:00");
         assert_eq!(wanted.settings(&writer("en")), Ok(settings));
         assert_eq!(Wanted { threshold: "0,9".into(), ..wanted }.settings(&writer("es")).unwrap().threshold, dec!(0.9));
+    }
+
+    #[rstest]
+    #[case("es-AR", "De 0,5 a 1")]
+    #[case("es-MX", "De 0.5 a 1")]
+    #[case("en", "0.5 to 1")]
+    fn what_a_field_may_be_is_written_as_its_number_is(#[case] locale: &str, #[case] told: &str) {
+        let writer = writer(locale);
+        let fields = fields(&writer, &Wanted::default(), (Gate::default(), None), None);
+        let help = fields.into_iter().find(|field| field.name == "threshold").unwrap().help.unwrap();
+        assert!(help.starts_with(told), "{help}");
     }
 
     #[rstest]

@@ -13,7 +13,7 @@ use domain::{
         settings::{SettingsError, Setup},
     },
 };
-use rust_decimal::{Decimal, prelude::FromPrimitive};
+use rust_decimal::{Decimal, dec, prelude::FromPrimitive};
 
 use super::{
     bot::{self, Tab, note},
@@ -106,13 +106,24 @@ fn gate(writer: &Writer, state: &State, setup: &Setup) -> Shown {
         title: writer.say("gate-title"),
         sentence: sentence(writer, setup.gate),
         facts: facts(writer, setup.gate),
-        foot: panel::current(
-            writer,
-            vec![how, writer.say("how-gate-bound")],
-            "/api/v1/social/settings",
-            &state.settings.api_url,
-        ),
+        foot: panel::current(writer, vec![how, how_bound(writer)], "/api/v1/social/settings", &state.settings.api_url),
     }
+}
+
+/// What the interval is, and where it ends with as many errors as there may be.
+fn how_bound(writer: &Writer) -> String {
+    let most = Gate { judged: GATE_JUDGED, wrong: GATE_WRONG };
+    writer
+        .message("how-gate-bound")
+        .percent("level", dec!(0.95), 0)
+        .count("wrong", most.wrong)
+        .count("judged", most.judged)
+        .percent("bound", bound(most), 1)
+        .say()
+}
+
+fn bound(gate: Gate) -> Decimal {
+    domain::money::round(Decimal::from_f64(gate.upper_bound()).unwrap_or(Decimal::ONE), 4)
 }
 
 /// Whether the bot may send by itself, or what is missing.
@@ -135,7 +146,7 @@ fn facts(writer: &Writer, gate: Gate) -> Vec<Fact> {
         below: None,
     };
     let count = |name: &str, count: i64| fact(name, writer.number(count.into(), 0), count.into());
-    let bound = domain::money::round(Decimal::from_f64(gate.upper_bound()).unwrap_or(Decimal::ONE), 4);
+    let bound = bound(gate);
     vec![
         count("gate-judged", gate.judged),
         count("gate-needed", gate.needed()),
@@ -160,5 +171,13 @@ mod tests {
         let values: Vec<_> =
             facts(&writer, Gate { judged: 100, wrong: 1 }).into_iter().filter_map(|fact| fact.value).collect();
         assert_eq!(values, ["100", "0", "1", "0.0545"], "1 of 100: the published interval ends at 0.0545");
+    }
+
+    #[test]
+    fn the_interval_is_written_as_the_region_does() {
+        let told = |locale| how_bound(&writer(locale));
+        assert!(told("en").contains("95% interval") && told("en").ends_with("With 1 of 100 wrong it is 5.4%."));
+        assert!(told("es-AR").contains("del 95% (") && told("es-AR").ends_with("es el 5,4%."), "{}", told("es-AR"));
+        assert!(told("es-MX").ends_with("es el 5.4%."), "{}", told("es-MX"));
     }
 }

@@ -70,7 +70,7 @@ pub fn fault(writer: &Writer, invalid: &InvalidContent) -> (&'static str, String
             VariationRefused::Mention => ("variation1", "template-bad-mention"),
         },
     };
-    (field, writer.say(words))
+    (field, writer.message(words).count("most", MAX_VARIATION_CHARS as i64).say())
 }
 
 pub fn fields(writer: &Writer, wanted: &Wanted, fault: Option<&(&'static str, String)>) -> Vec<Field> {
@@ -119,6 +119,13 @@ mod tests {
             Wanted::sent(&serde_urlencoded_of("category=love&language=es")),
             Err(PageError::Invalid("category"))
         ));
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_told_how_long_it_may_be() {
+        let refused = InvalidContent::Variation(VariationRefused::Empty);
+        let told = |locale| fault(&writer(locale), &refused).1;
+        assert!(told("es-AR").contains(" 1.000 ") && told("es-MX").contains(" 1,000 "), "{}", told("es-MX"));
     }
 
     fn serde_urlencoded_of(text: &str) -> Fields {

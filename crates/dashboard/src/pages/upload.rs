@@ -34,7 +34,6 @@ use crate::{
         figures::Fact,
         layout::Here,
         panel::Way,
-        rows::Badge,
         upload::{self as view, Model, Progress, Result as Shown},
     },
 };
@@ -98,6 +97,18 @@ async fn found(request: &HttpRequest, viewer: &Viewer, state: &State) -> Result<
     upload.filter(|upload| upload.state != UploadState::Arriving).ok_or(PageError::NotFound)
 }
 
+/// The beginning of a file that was not imported, as it would be read; `None` for the others.
+pub async fn opened(
+    state: &State,
+    viewer: &Viewer,
+    upload: &Upload,
+) -> Result<Option<Result<Preview, Unreadable>>, PageError> {
+    if !matches!(upload.state, UploadState::Ready | UploadState::Failed) {
+        return Ok(None);
+    }
+    preview(state, viewer, upload.kind, &upload.reading, upload.id).await.map(Some)
+}
+
 /// The beginning of the file, as it would be read.
 async fn preview(
     state: &State,
@@ -130,11 +141,7 @@ async fn page(
     refused: Option<&str>,
 ) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(viewer), request.headers(), (state.clock)());
-    let is_open = matches!(upload.state, UploadState::Ready | UploadState::Failed);
-    let preview = match is_open {
-        true => Some(preview(state, viewer, upload.kind, &upload.reading, upload.id).await?),
-        false => None,
-    };
+    let preview = opened(state, viewer, upload).await?;
     let is_done = upload.state == UploadState::Done;
     let (is_requested, runs) = requested(state, viewer.account()).await?;
     let model = Model {
@@ -142,10 +149,7 @@ async fn page(
         title: upload.name.clone(),
         crumb: Way { text: writer.say("data"), address: Here::Data.address().to_owned() },
         about: format!("{} · {}", writer.say(&format!("kind-{}", upload.kind)), size(&writer, upload.bytes)),
-        state: match &preview {
-            Some(Err(_)) => Badge { class: "bad", text: format!("✕ {}", writer.say("upload-unreadable")) },
-            _ => standing(&writer, upload),
-        },
+        state: standing(&writer, upload, matches!(preview, Some(Err(_)))),
         refused: refused
             .map(|id| writer.say(id))
             .or_else(|| failure(&writer, upload))
@@ -159,7 +163,7 @@ async fn page(
             .and_then(|found| found.as_ref().ok())
             .filter(|_| viewer.may(Act::Change))
             .map(|found| choose(&writer, upload, found)),
-        discard: (is_open && viewer.may(Act::Change))
+        discard: (preview.is_some() && viewer.may(Act::Change))
             .then(|| (format!("/data/{}/discard", upload.id), writer.say("discard"))),
         progress: progress(&writer, upload),
         result: upload.outcome.as_ref().filter(|_| is_done).map(|outcome| result(&writer, upload, outcome)),

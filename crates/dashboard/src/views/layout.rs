@@ -146,7 +146,6 @@ pub struct Shell {
     pub other_mode: &'static str,
     pub person: String,
     pub words: Words,
-    pub as_of: String,
 }
 
 /// A whole page.
@@ -160,7 +159,6 @@ pub fn page(shell: &Shell, body: &Markup) -> Markup {
                 header.top {
                     button.btn type="button" popovertarget="nav" { (icon(Icon::Menu)) " " (shell.words.menu) }
                     a.brand href="/" { (logo()) (shell.shop) }
-                    span.soft { (shell.as_of) }
                 }
                 (navigation(shell))
                 main #main {
@@ -203,8 +201,8 @@ fn navigation(shell: &Shell) -> Markup {
 /// What the keys of the page do: the script fills it from the page.
 fn keys(words: &Keys) -> Markup {
     html! {
-        div.keys #keys popover role="dialog" aria-labelledby="h-keys" {
-            h2 #h-keys { (words.title) }
+        div.keys #keys popover role="dialog" aria-labelledby="h-shortcuts" {
+            h2 #h-shortcuts { (words.title) }
             dl {}
             p.soft { (words.chart) }
             label.tick { input type="checkbox" checked; (words.on) }

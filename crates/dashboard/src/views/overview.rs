@@ -92,7 +92,9 @@ fn story(story: &Story) -> Markup {
     html! {
         li {
             h3 { @if let Some(address) = &story.address { a href=(address) { (story.title) } } @else { (story.title) } }
-            p { (story.text) @if let Some(act) = &story.act { " " b { (act) } } }
+            @if !story.text.is_empty() || story.act.is_some() {
+                p { (story.text) @if let Some(act) = &story.act { " " b { (act) } } }
+            }
             @if let Some((amount, value, what)) = &story.amount {
                 div.num { span data-value=(value) { (amount) } small { (what) } }
             }

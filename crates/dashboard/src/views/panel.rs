@@ -28,7 +28,7 @@ pub fn panel<T>(panel: &Panel<T>, items: impl Fn(&[T]) -> Markup) -> Markup {
                 h2 id=(panel.id) { (panel.title) }
                 @if let Some(all) = &panel.all { a href=(all.address) { (all.text) } }
             }
-            @if panel.items.is_empty() { p.soft { (panel.nothing) } } @else { (items(&panel.items)) }
+            @if !panel.items.is_empty() { (items(&panel.items)) } @else if !panel.nothing.is_empty() { p.soft { (panel.nothing) } }
             @if let Some(next) = &panel.next { p.acts.gap { a.btn href=(next.address) rel="next" data-key="ArrowRight" { (next.text) } } }
             (foot(&panel.foot))
         }
@@ -87,7 +87,9 @@ pub fn foot(foot: &Foot) -> Markup {
                     div.scroll tabindex="0" role="region" aria-label=(foot.words.as_table) { (figures(table)) }
                 }
             }
-            details { summary data-key="e" { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
+            @if !foot.how.is_empty() {
+                details { summary data-key="e" { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
+            }
             @if let Some(csv) = &foot.csv { a href=(csv) { "CSV" } }
             @if let Some(call) = &foot.call {
                 a href=(call.json) { "JSON" }

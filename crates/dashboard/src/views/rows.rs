@@ -52,6 +52,11 @@ pub enum Cell {
     Badge(Option<Badge>),
     Range(RangeBar),
     Part(Part),
+    /// A part of a whole, in words as well.
+    Share {
+        text: String,
+        part: Part,
+    },
 }
 
 /// A state: its class, and its words with a sign before them.
@@ -132,7 +137,8 @@ fn cell(label: Option<&str>, cell: &Cell) -> Markup {
             },
             Cell::Badge(state) => td role="cell" data-label=[label] { @if let Some(state) = state { (badge(state)) } },
             Cell::Range(bar) => td.wide role="cell" { (range_bar(*bar)) },
-            Cell::Part(part) => td.wide role="cell" { (part_bar(*part)) },
+            Cell::Part(part) => td role="cell" data-label=[label] { (part_bar(*part)) },
+            Cell::Share { text, part } => td role="cell" data-label=[label] { (part_bar(*part)) small { (text) } },
         }
     }
 }
@@ -149,5 +155,17 @@ mod tests {
         let drawn = rows(&heads, &[row]).into_string();
         assert!(drawn.contains(r#"data-label="Stock""#) && drawn.contains(r#"data-value="1200""#), "{drawn}");
         assert!(drawn.contains("&lt;Mug&gt;"), "{drawn}");
+    }
+
+    #[test]
+    fn a_bar_has_a_name_and_says_its_share() {
+        let heads = [Head::Text("Segment".into()), Head::Text("Part of revenue".into())];
+        let cells = vec![Cell::Share { text: "75%".into(), part: Part::of(0.75) }];
+        let row = Row { name: "VIP".into(), address: None, below: None, cells };
+        let drawn = rows(&heads, &[row]).into_string();
+        let (_, cell) = drawn.split_once("<td").unwrap();
+        let (attributes, content) = cell.split_once('>').unwrap();
+        assert!(attributes.contains(r#"data-label="Part of revenue""#) && !attributes.contains("class"), "{drawn}");
+        assert!(content.contains("<svg class=\"bar\"") && content.contains("75%"), "{drawn}");
     }
 }

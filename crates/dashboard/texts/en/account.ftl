@@ -125,6 +125,53 @@ action-reorder-decided = Decided on a reorder
 activity-about = About
 activity-sandbox = Test shop
 activity-none = Nothing was done that fits.
+noted-field = { $field ->
+    [role] role
+    [scopes] access
+    [template_id] template
+    [status] status
+    [handling] who answers
+    [correct] right
+    [channel] channel
+    [platform] platform
+    [kind] kind of file
+    [text] text
+    [events] events
+    [active] switched on
+    [since] from
+    [until] until
+    [states] states
+    [deliveries] deliveries
+    [name] name
+    [metric] watches
+    [comparator] fires when it is
+    [threshold] threshold
+    [window_hours] over how many hours
+    [severity] severity
+    [cooldown_hours] quiet after firing, hours
+    [enabled] switched on
+    [top_up_amount] buys
+    [monthly_cap] at most in a month
+    [mode] mode
+    [hours] business hours
+    [per_user_day] answers to a person in a day
+    [per_post_hour] answers under a post in an hour
+    [per_account_hour] answers in an hour altogether
+    [categories_auto] answered automatically
+    [opt_out_words] words by which people ask to be left alone
+    [own_hosts] hosts that answers may lead to
+    [link] link
+    [model_vote] second opinion of a language model
+    [zone] time zone
+    [language] language
+    [country] numbers and dates as in
+    [holidays] public holidays of
+    [fee_rate] fee, percent of revenue
+    [fee_fixed] fee, fixed part
+    [shipping] shipping of an order
+    [cogs] cost of goods, percent of revenue
+   *[other] { $name }
+}
 area-access = Logging in
 area-people = People
 area-account = Account

@@ -29,12 +29,13 @@ ads-paused = paused
 ads-archived = archived
 ads-lack-rates = Some spend is in a currency without a rate of exchange: it is in no sum. Import the rates.
 ads-other-clock = Some ad accounts cut their days by another clock than the shop: a sale near midnight may be on the day beside.
-how-ads = Sums of what platforms and files tell. Purchases and revenue are the platform’s claim, by its own rules; a dash is what it does not tell. Every ratio is one of sums.
+how-ads = Sums of what platforms and files tell. Purchases and revenue are the platform’s claim, by its own rules; a dash is what it does not tell. Every ratio is one of sums; spend per purchase and the platform’s revenue per spend count only the spend whose result is told.
 how-ads-own = The shop’s own net revenue is of all orders of these days, whatever brought them.
 creatives-title = Creatives of each campaign, winners first
 creatives-caveat = The platform chooses who sees which ad, so this is no experiment: a winner did better where it was shown.
 creatives-none = No creative with this state ran on these days.
 creatives-not-yet = Nothing was compared yet. It is done every night.
+creatives-all = All
 creative = Creative
 creative-about = { $campaign } · { $format }
 creative-verdict = State
@@ -61,6 +62,7 @@ needs-days = { $days_n ->
    *[other] { $days } days
 }
 needs-spend = { $amount } of spend
+needs-others = purchases of other creatives of its ad set on the same days
 how-creatives = Each creative is compared with the others of its campaign, within ad sets and days, by what was bought for the spend. The evidence holds however often it is looked at. The newest three days are left out, as platforms still attribute purchases to them.
-how-creatives-lift = What is shown is shrunk by what is known of such differences, with its 95 % interval: winners look better than they are.
+how-creatives-lift = What is shown is shrunk by what is known of such differences, with a range that is right 19 times out of 20: winners look better than they are.
 how-creatives-needs = It takes 10 purchases of a creative, 100 of its campaign, 3 days, and as much spend as half of the campaign’s creatives have. More clicks alone make a creative lead, and no winner.

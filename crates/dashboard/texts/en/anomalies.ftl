@@ -28,7 +28,7 @@ no-days = The days around it are not kept
 no-days-what = They are kept from the next night on, when the days are looked at again.
 explains = What explains the difference of { $amount }
 explains-none = This figure cannot be split into parts.
-how-drivers = Every split (channel, country, product, campaign, and what the figure is made of) is tried. The one that explains most of the difference with the fewest parts is shown. A share is a part of the row above it.
+how-drivers = Every split (channel, country, product, campaign, and what the figure is made of) is tried. The one that explains most of the difference with the fewest parts is shown. A share is a part of the row above it. Cost of goods, fees and shipping are expected at the rate that is usual for what was sold that day; no cost is expected below zero.
 worked-against = worked against it
 instead-of = { $observed } instead of { $expected }
 all-others = all others
@@ -58,5 +58,10 @@ driver = { $metric ->
     [cogs_per_gross_revenue] Cost of goods per sale
     [fees_per_gross_revenue] Fees per sale
     [shipping_per_gross_revenue] Shipping per sale
+    [ad_spend_per_gross_revenue] Ad spend per sale
+    [extra_expenses_per_gross_revenue] Other expenses per sale
+    [costs_per_gross_revenue] All costs per sale
+    [costs_per_net_revenue] All costs per net sale
+    [net_per_gross_revenue] Part of sales that is not refunded
    *[other] Another figure
 }

@@ -22,7 +22,6 @@ to-test = Switch to test
 to-live = Switch to live
 settings = Settings
 log-out = Log out
-open-items = open
 
 copy = Copy
 copied = Copied

@@ -70,6 +70,7 @@ out-now = Out of stock
 axis-today = today
 axis-days = { $count } days
 how-band = The expected range is where about 19 of 20 ordinary days fall: weekday, trend, season and holidays are in it.
+how-edge = Where the compared line runs along the edge, that day lies far outside the scale. The table has its figure.
 
 severity-low = Low
 severity-medium = Medium

@@ -69,6 +69,7 @@ disconnect-go = Disconnect this shop
 runs-title = What was read
 runs-none = Nothing was read yet. The first run begins within seconds.
 runs-never = Nothing was read.
+runs-gone = No run of the last { $days } days is recorded.
 run-of = Part
 run-ended = Ended
 run-read = Read

@@ -12,16 +12,21 @@ sum-more = { $name } was { $value }, { $change } more than { $than }.
 sum-less = { $name } was { $value }, { $change } less than { $than }.
 sum-same = { $name } was { $value }, as { $than }.
 than-before = in the { $days } days before
-than-weekdays = on the same weekdays { $weeks } weeks earlier
+than-weekdays = on the same weekdays { $weeks_n ->
+    [one] { $weeks } week
+   *[other] { $weeks } weeks
+} earlier
 than-year = a year earlier
-value-margin = { $value }
 outside-none = No day fell outside the expected range.
 outside-one = One day fell outside the expected range: { $day }, at { $value }.
 outside-many = { $count } days fell outside the expected range, the furthest on { $day }, at { $value }.
 
 line-today = today so far
 line-before-before = { $days } days before
-line-before-weekdays = { $weeks } weeks earlier
+line-before-weekdays = { $weeks_n ->
+    [one] { $weeks } week
+   *[other] { $weeks } weeks
+} earlier
 line-before-year = a year earlier
 
 no-orders = No orders yet
@@ -31,13 +36,25 @@ no-snapshot = Nothing was computed for these days yet. It happens every night, a
 
 happened = What happened
 happened-none = Nothing needs you now. What happens is told here the morning after.
+happened-not-yet = What happens is told here, from the morning after the first orders on.
 stockouts = Out of stock within 14 days
 stockouts-none = Nothing is expected to run out in the next 14 days.
 risks = Risks in the next 30 days
+risks-first = Risks in the next 30 days: the gravest { $shown } of { $count }
 risks-none = No risk stands out.
+risks-not-yet = Risks are looked for every night, and right after an import.
 likely-loss = likely loss
 risk-likely = Likelihood { $share }.
 risk-range = It may cost { $low } to { $high } { $currency }.
+risk-act-reorder = Reorder
+risk-act-discount = Sell it off
+risk-act-contact = Get in touch
+risk-act-reconnect = Reconnect
+risk-act-pause_ad = Pause the ad
+risk-act-top_up = Buy credits
+risk-act-fix_endpoint = Fix the receiver
+risk-act-reply = Answer
+risk-act-review = Look into it
 sources = Where the figures come from
 source = Source
 state = State
@@ -52,9 +69,8 @@ source-ad_spend = Ad spend
 source-expenses = Expenses
 source-stock_levels = Stock levels
 source-track_events = Visits
-made-nightly = made every night
 
-how-profit = Profit = net revenue − cost of goods − payment fees − shipping − ad spend − other expenses. Where the shop does not state a cost, the account’s assumption is used.
+how-profit = Profit = net revenue − cost of goods − payment fees − shipping − ad spend − other expenses. A cost that the shop does not state is estimated.
 how-net_revenue = Net revenue = gross revenue − refunds. A refund counts on its own day.
 how-orders = Orders on the day they were paid, in the account’s time zone.
 how-aov = Average order = gross revenue ÷ orders. No value on a day without orders.

@@ -37,7 +37,18 @@ of-days = of { $days_n ->
 }
 estimated = Estimated
 stated = Stated
-how-estimates = Where the shop states no cost, fee or shipping, the account’s assumption is used and the figure is marked as estimated. State the unit costs of your products and the marks go away.
+how-estimates = Where the shop states no cost, fee or shipping, it is estimated: by other sales where they tell it, else by what the account assumes. Such a figure is marked as estimated.
+estimates-none = Nothing is estimated here.
+estimates-costs = Estimated here: the cost of goods whose unit cost is not known. Import unit costs, and it is exact.
+estimates-fees = Estimated here: the payment fees of { $orders_n ->
+    [one] { $orders } order
+   *[other] { $orders } orders
+} for which the shop states none. What is assumed of fees is in the settings of the shop.
+estimates-shipping = Estimated here: the shipping of { $orders_n ->
+    [one] { $orders } order
+   *[other] { $orders } orders
+} for which the shop states none. What is assumed of shipping is in the settings of the shop.
+estimates-returns = Estimated here: what came back. Returned goods are taken to be fit for sale, and fees to be returned where the platform does so.
 profit-of = Profit { $day_on }
 neighbours = Other days
 each-figure = Each figure, and how it came about

@@ -125,6 +125,53 @@ action-reorder-decided = Decidió sobre una reposición
 activity-about = Sobre
 activity-sandbox = Tienda de prueba
 activity-none = No se hizo nada que corresponda.
+noted-field = { $field ->
+    [role] rol
+    [scopes] permisos
+    [template_id] plantilla
+    [status] estado
+    [handling] quién responde
+    [correct] correcto
+    [channel] canal
+    [platform] plataforma
+    [kind] tipo de archivo
+    [text] texto
+    [events] eventos
+    [active] activo
+    [since] desde
+    [until] hasta
+    [states] estados
+    [deliveries] entregas
+    [name] nombre
+    [metric] vigila
+    [comparator] se dispara cuando está
+    [threshold] umbral
+    [window_hours] en cuántas horas
+    [severity] gravedad
+    [cooldown_hours] silencio tras dispararse, horas
+    [enabled] activado
+    [top_up_amount] compra
+    [monthly_cap] como máximo en un mes
+    [mode] modo
+    [hours] horario de atención
+    [per_user_day] respuestas a una persona por día
+    [per_post_hour] respuestas en una publicación por hora
+    [per_account_hour] respuestas por hora en total
+    [categories_auto] se responde automáticamente
+    [opt_out_words] palabras con que las personas piden que no las molesten
+    [own_hosts] sitios a los que pueden llevar las respuestas
+    [link] enlace
+    [model_vote] segunda opinión de un modelo de lenguaje
+    [zone] zona horaria
+    [language] idioma
+    [country] números y fechas como en
+    [holidays] feriados de
+    [fee_rate] comisión, % de los ingresos
+    [fee_fixed] comisión, parte fija
+    [shipping] envío de un pedido
+    [cogs] costo de mercadería, % de los ingresos
+   *[other] { $name }
+}
 area-access = Accesos
 area-people = Personas
 area-account = Cuenta

@@ -29,12 +29,13 @@ ads-paused = en pausa
 ads-archived = archivado
 ads-lack-rates = Parte del gasto está en una moneda sin tipo de cambio: no está en ninguna suma. Importa los tipos de cambio.
 ads-other-clock = Algunas cuentas cortan sus días con otro reloj que la tienda: una venta cerca de medianoche puede estar en el día de al lado.
-how-ads = Sumas de lo que dicen plataformas y archivos. Compras e ingresos son lo que afirma la plataforma, con sus propias reglas; una raya es lo que no dice. Cada cociente es de sumas.
+how-ads = Sumas de lo que dicen plataformas y archivos. Compras e ingresos son lo que afirma la plataforma, con sus propias reglas; una raya es lo que no dice. Cada cociente es de sumas; el gasto por compra y los ingresos por gasto de la plataforma cuentan solo el gasto cuyo resultado se informa.
 how-ads-own = Los ingresos netos de la tienda son de todos los pedidos de estos días, vengan de donde vengan.
 creatives-title = Creatividades de cada campaña, las ganadoras primero
 creatives-caveat = La plataforma elige quién ve cada anuncio, así que esto no es un experimento: a una ganadora le fue mejor donde se mostró.
 creatives-none = Ninguna creatividad con este estado se mostró en estos días.
 creatives-not-yet = Todavía no se comparó nada. Se hace cada noche.
+creatives-all = Todas
 creative = Creatividad
 creative-about = { $campaign } · { $format }
 creative-verdict = Estado
@@ -61,6 +62,7 @@ needs-days = { $days_n ->
    *[other] { $days } días
 }
 needs-spend = { $amount } de gasto
+needs-others = compras de otras creatividades de su conjunto de anuncios en los mismos días
 how-creatives = Cada creatividad se compara con las demás de su campaña, dentro de conjuntos y días, por lo comprado con el gasto. La evidencia vale por más veces que se mire. Los tres días más nuevos no cuentan, porque las plataformas aún les atribuyen compras.
-how-creatives-lift = La diferencia que se muestra está moderada por lo que se sabe de diferencias así, con su intervalo del 95 %: las ganadoras suelen parecer mejores de lo que son.
+how-creatives-lift = La diferencia que se muestra está moderada por lo que se sabe de diferencias así, con un rango que acierta 19 de cada 20 veces: las ganadoras suelen parecer mejores de lo que son.
 how-creatives-needs = Hacen falta 10 compras de una creatividad, 100 de su campaña, 3 días, y tanto gasto como la mitad de las creatividades de la campaña. Solo más clics ponen a una creatividad en cabeza, y no la hacen ganadora.

@@ -28,7 +28,7 @@ no-days = Los días cercanos no están guardados
 no-days-what = Se guardan desde la próxima noche, cuando los días se revisan de nuevo.
 explains = Qué explica la diferencia de { $amount }
 explains-none = Esta cifra no se puede dividir en partes.
-how-drivers = Se prueba cada división (canal, país, producto, campaña y aquello de lo que se compone la cifra). Se muestra la que explica la mayor parte de la diferencia con menos partes. Una proporción es parte de la fila de arriba.
+how-drivers = Se prueba cada división (canal, país, producto, campaña y aquello de lo que se compone la cifra). Se muestra la que explica la mayor parte de la diferencia con menos partes. Una proporción es parte de la fila de arriba. El costo de mercadería, las comisiones y el envío se esperan en la proporción habitual de lo vendido ese día; ningún costo se espera por debajo de cero.
 worked-against = en sentido contrario
 instead-of = { $observed } en vez de { $expected }
 all-others = el resto
@@ -58,5 +58,10 @@ driver = { $metric ->
     [cogs_per_gross_revenue] Costo de mercadería por venta
     [fees_per_gross_revenue] Comisiones por venta
     [shipping_per_gross_revenue] Envío por venta
+    [ad_spend_per_gross_revenue] Gasto en anuncios por venta
+    [extra_expenses_per_gross_revenue] Otros gastos por venta
+    [costs_per_gross_revenue] Todos los costos por venta
+    [costs_per_net_revenue] Todos los costos por venta neta
+    [net_per_gross_revenue] Parte de las ventas que no se reembolsa
    *[other] Otra cifra
 }

@@ -22,7 +22,6 @@ to-test = Ir a prueba
 to-live = Pasar a la real
 settings = Ajustes
 log-out = Salir
-open-items = abiertas
 
 copy = Copiar
 copied = Copiado

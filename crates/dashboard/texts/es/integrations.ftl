@@ -69,6 +69,7 @@ disconnect-go = Desconectar esta tienda
 runs-title = Lo que se leyó
 runs-none = Todavía no se leyó nada. La primera lectura empieza en segundos.
 runs-never = No se leyó nada.
+runs-gone = No hay registro de lecturas de los últimos { $days } días.
 run-of = Parte
 run-ended = Terminó
 run-read = Leídos

@@ -12,16 +12,21 @@ sum-more = { $name }: { $value }, { $change } más que { $than }.
 sum-less = { $name }: { $value }, { $change } menos que { $than }.
 sum-same = { $name }: { $value }, igual que { $than }.
 than-before = en los { $days } días anteriores
-than-weekdays = en los mismos días de la semana, { $weeks } semanas antes
+than-weekdays = en los mismos días de la semana, { $weeks_n ->
+    [one] { $weeks } semana
+   *[other] { $weeks } semanas
+} antes
 than-year = un año antes
-value-margin = { $value }
 outside-none = Ningún día salió del rango esperado.
 outside-one = Un día salió del rango esperado: { $day }, con { $value }.
 outside-many = { $count } días salieron del rango esperado; el más lejano, { $day }, con { $value }.
 
 line-today = hoy hasta ahora
 line-before-before = { $days } días antes
-line-before-weekdays = { $weeks } semanas antes
+line-before-weekdays = { $weeks_n ->
+    [one] { $weeks } semana
+   *[other] { $weeks } semanas
+} antes
 line-before-year = un año antes
 
 no-orders = Todavía no hay pedidos
@@ -31,13 +36,25 @@ no-snapshot = Todavía no se calculó nada para estos días. Se calcula cada noc
 
 happened = Qué pasó
 happened-none = Nada requiere tu atención ahora. Lo que pase se cuenta aquí a la mañana siguiente.
+happened-not-yet = Lo que pase se contará aquí desde la mañana siguiente a los primeros pedidos.
 stockouts = Sin stock en 14 días
 stockouts-none = No se espera que nada se agote en los próximos 14 días.
 risks = Riesgos de los próximos 30 días
+risks-first = Riesgos de los próximos 30 días: los { $shown } más graves de { $count }
 risks-none = Ningún riesgo se destaca.
+risks-not-yet = Los riesgos se buscan cada noche y justo después de una importación.
 likely-loss = pérdida probable
 risk-likely = Probabilidad: { $share }.
 risk-range = Puede costar de { $low } a { $high } { $currency }.
+risk-act-reorder = Reponer
+risk-act-discount = Liquidar
+risk-act-contact = Ponerse en contacto
+risk-act-reconnect = Reconectar
+risk-act-pause_ad = Pausar el anuncio
+risk-act-top_up = Comprar créditos
+risk-act-fix_endpoint = Corregir el receptor
+risk-act-reply = Responder
+risk-act-review = Revisar
 sources = De dónde vienen las cifras
 source = Fuente
 state = Estado
@@ -52,9 +69,8 @@ source-ad_spend = Gasto en anuncios
 source-expenses = Gastos
 source-stock_levels = Niveles de stock
 source-track_events = Visitas
-made-nightly = se hace cada noche
 
-how-profit = Ganancia = ingresos netos − costo de mercadería − comisiones de pago − envío − anuncios − otros gastos. Donde la tienda no informa un costo, se usa el supuesto de la cuenta.
+how-profit = Ganancia = ingresos netos − costo de mercadería − comisiones de pago − envío − anuncios − otros gastos. Un costo que la tienda no informa se estima.
 how-net_revenue = Ingresos netos = ingresos brutos − reembolsos. Un reembolso cuenta en su propio día.
 how-orders = Pedidos en el día en que se pagaron, en la zona horaria de la cuenta.
 how-aov = Pedido promedio = ingresos brutos ÷ pedidos. Sin valor en un día sin pedidos.

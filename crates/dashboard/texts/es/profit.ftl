@@ -27,7 +27,7 @@ column-amount = Importe
 column-before = Antes
 column-change = Variación
 column-basis = Costos
-days-title = Día por día
+days-title = Día a día
 cost-known = Costo conocido
 of-goods = de { $revenue } en productos vendidos
 days-estimated = Días con estimaciones
@@ -37,12 +37,23 @@ of-days = de { $days_n ->
 }
 estimated = Estimado
 stated = Informado
-how-estimates = Donde la tienda no informa un costo, una comisión o un envío, se usa el supuesto de la cuenta y la cifra se marca como estimada. Informa los costos por unidad de tus productos y las marcas desaparecen.
+how-estimates = Lo que la tienda no informa de costos, comisiones o envíos se estima: por otras ventas si lo indican y, si no, por los supuestos de la cuenta. La cifra se marca entonces como estimada.
+estimates-none = Aquí no hay nada estimado.
+estimates-costs = Estimado aquí: el costo de los productos cuyo costo unitario no se conoce. Importa los costos unitarios y será exacto.
+estimates-fees = Estimado aquí: las comisiones de pago de { $orders_n ->
+    [one] { $orders } pedido del que
+   *[other] { $orders } pedidos de los que
+} la tienda no las informa. El supuesto está en los ajustes de la tienda.
+estimates-shipping = Estimado aquí: el envío de { $orders_n ->
+    [one] { $orders } pedido del que
+   *[other] { $orders } pedidos de los que
+} la tienda no lo informa. El supuesto está en los ajustes de la tienda.
+estimates-returns = Estimado aquí: lo devuelto. Se supone que los productos devueltos pueden volver a venderse, y que la comisión se devuelve donde la plataforma lo hace.
 profit-of = Ganancia { $day_on }
 neighbours = Otros días
 each-figure = Cada cifra y de dónde sale
-profit-lacks-costs = Se conoce el costo del { $share } de lo vendido. El resto se estima, y con él la ganancia: importa los costos unitarios para que sea exacta.
+profit-lacks-costs = Se conoce el costo del { $share } de lo vendido. El resto se estima, y la ganancia también: importa los costos unitarios para que sea exacta.
 profit-lacks-rates = En { $days_n ->
     [one] { $days } día
    *[other] { $days } días
-} la ganancia no incluye gasto publicitario en una moneda sin tipo de cambio. Importa los tipos de cambio y se contará desde la noche siguiente.
+} la ganancia no incluye el gasto en anuncios en monedas sin tipo de cambio. Importa los tipos de cambio y se contará desde la noche siguiente.

@@ -125,6 +125,53 @@ action-reorder-decided = Decidiu sobre uma reposição
 activity-about = Sobre
 activity-sandbox = Loja de teste
 activity-none = Nada foi feito que corresponda.
+noted-field = { $field ->
+    [role] papel
+    [scopes] permissões
+    [template_id] modelo
+    [status] situação
+    [handling] quem responde
+    [correct] correto
+    [channel] canal
+    [platform] plataforma
+    [kind] tipo de arquivo
+    [text] texto
+    [events] eventos
+    [active] ligado
+    [since] de
+    [until] até
+    [states] situações
+    [deliveries] entregas
+    [name] nome
+    [metric] vigia
+    [comparator] dispara quando está
+    [threshold] limite
+    [window_hours] em quantas horas
+    [severity] gravidade
+    [cooldown_hours] silêncio após disparar, horas
+    [enabled] ligado
+    [top_up_amount] compra
+    [monthly_cap] no máximo por mês
+    [mode] modo
+    [hours] horário
+    [per_user_day] respostas a uma pessoa por dia
+    [per_post_hour] respostas em uma publicação por hora
+    [per_account_hour] respostas por hora no total
+    [categories_auto] respondido automaticamente
+    [opt_out_words] palavras com que as pessoas pedem para ser deixadas em paz
+    [own_hosts] sites a que as respostas podem levar
+    [link] link
+    [model_vote] segunda opinião de um modelo de linguagem
+    [zone] fuso horário
+    [language] idioma
+    [country] números e datas como em
+    [holidays] feriados de
+    [fee_rate] taxa, % da receita
+    [fee_fixed] taxa, parte fixa
+    [shipping] frete de um pedido
+    [cogs] custo das mercadorias, % da receita
+   *[other] { $name }
+}
 area-access = Acessos
 area-people = Pessoas
 area-account = Conta

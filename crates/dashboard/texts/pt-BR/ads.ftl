@@ -29,12 +29,13 @@ ads-paused = pausado
 ads-archived = arquivado
 ads-lack-rates = Parte do gasto está em uma moeda sem taxa de câmbio: não está em nenhuma soma. Importe as taxas.
 ads-other-clock = Algumas contas cortam seus dias por outro relógio que o da loja: uma venda perto da meia-noite pode estar no dia ao lado.
-how-ads = Somas do que plataformas e arquivos dizem. Compras e receita são o que a plataforma afirma, por suas próprias regras; um traço é o que ela não diz. Cada razão é de somas.
+how-ads = Somas do que plataformas e arquivos dizem. Compras e receita são o que a plataforma afirma, por suas próprias regras; um traço é o que ela não diz. Cada razão é de somas; o gasto por compra e a receita por gasto da plataforma contam só o gasto cujo resultado é informado.
 how-ads-own = A receita líquida da loja é de todos os pedidos destes dias, venham de onde vierem.
 creatives-title = Criativos de cada campanha, os vencedores primeiro
 creatives-caveat = A plataforma escolhe quem vê cada anúncio, então isto não é um experimento: um vencedor foi melhor onde foi exibido.
 creatives-none = Nenhum criativo com este estado foi exibido nestes dias.
 creatives-not-yet = Nada foi comparado ainda. É feito toda noite.
+creatives-all = Todos
 creative = Criativo
 creative-about = { $campaign } · { $format }
 creative-verdict = Estado
@@ -61,6 +62,7 @@ needs-days = { $days_n ->
    *[other] { $days } dias
 }
 needs-spend = { $amount } de gasto
+needs-others = compras de outros criativos do seu conjunto de anúncios nos mesmos dias
 how-creatives = Cada criativo é comparado com os outros de sua campanha, dentro de conjuntos e dias, pelo que foi comprado com o gasto. A evidência vale por mais vezes que se olhe. Os três dias mais novos ficam de fora, pois as plataformas ainda lhes atribuem compras.
-how-creatives-lift = A diferença mostrada é moderada pelo que se sabe de diferenças assim, com seu intervalo de 95%: os vencedores costumam parecer melhores do que são.
+how-creatives-lift = A diferença mostrada é moderada pelo que se sabe de diferenças assim, com uma faixa que acerta 19 de cada 20 vezes: os vencedores costumam parecer melhores do que são.
 how-creatives-needs = São precisas 10 compras de um criativo, 100 de sua campanha, 3 dias, e tanto gasto quanto metade dos criativos da campanha. Só mais cliques põem um criativo na frente, e não o fazem vencedor.

@@ -28,7 +28,7 @@ no-days = Os dias próximos não estão guardados
 no-days-what = Eles são guardados a partir da próxima noite, quando os dias são analisados de novo.
 explains = O que explica a diferença de { $amount }
 explains-none = Este número não pode ser dividido em partes.
-how-drivers = Toda divisão (canal, país, produto, campanha e aquilo de que o número é feito) é testada. Mostra-se a que explica a maior parte da diferença com menos partes. Uma proporção é parte da linha acima.
+how-drivers = Toda divisão (canal, país, produto, campanha e aquilo de que o número é feito) é testada. Mostra-se a que explica a maior parte da diferença com menos partes. Uma proporção é parte da linha acima. O custo das mercadorias, as taxas e o frete são esperados na proporção habitual do que foi vendido nesse dia; nenhum custo é esperado abaixo de zero.
 worked-against = no sentido contrário
 instead-of = { $observed } em vez de { $expected }
 all-others = os demais
@@ -58,5 +58,10 @@ driver = { $metric ->
     [cogs_per_gross_revenue] Custo das mercadorias por venda
     [fees_per_gross_revenue] Taxas por venda
     [shipping_per_gross_revenue] Frete por venda
+    [ad_spend_per_gross_revenue] Gasto com anúncios por venda
+    [extra_expenses_per_gross_revenue] Outras despesas por venda
+    [costs_per_gross_revenue] Todos os custos por venda
+    [costs_per_net_revenue] Todos os custos por venda líquida
+    [net_per_gross_revenue] Parte das vendas que não é reembolsada
    *[other] Outro número
 }

@@ -22,7 +22,6 @@ to-test = Ir ao teste
 to-live = Mudar para a real
 settings = Configurações
 log-out = Sair
-open-items = abertas
 
 copy = Copiar
 copied = Copiado

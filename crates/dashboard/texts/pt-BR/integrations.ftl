@@ -69,6 +69,7 @@ disconnect-go = Desconectar esta loja
 runs-title = O que foi lido
 runs-none = Nada foi lido ainda. A primeira leitura começa em segundos.
 runs-never = Nada foi lido.
+runs-gone = Não há registro de leituras dos últimos { $days } dias.
 run-of = Parte
 run-ended = Terminou
 run-read = Lidos

@@ -10,18 +10,23 @@ per-day-ad_spend = Gasto com anúncios por dia
 sum-alone = { $name }: { $value }.
 sum-more = { $name }: { $value }, { $change } a mais que { $than }.
 sum-less = { $name }: { $value }, { $change } a menos que { $than }.
-sum-same = { $name }: { $value }, igual a { $than }.
+sum-same = { $name }: { $value }, o mesmo que { $than }.
 than-before = nos { $days } dias anteriores
-than-weekdays = nos mesmos dias da semana, { $weeks } semanas antes
+than-weekdays = nos mesmos dias da semana, { $weeks_n ->
+    [one] { $weeks } semana
+   *[other] { $weeks } semanas
+} antes
 than-year = um ano antes
-value-margin = { $value }
 outside-none = Nenhum dia saiu da faixa esperada.
 outside-one = Um dia saiu da faixa esperada: { $day }, com { $value }.
 outside-many = { $count } dias saíram da faixa esperada; o mais distante, { $day }, com { $value }.
 
 line-today = hoje até agora
 line-before-before = { $days } dias antes
-line-before-weekdays = { $weeks } semanas antes
+line-before-weekdays = { $weeks_n ->
+    [one] { $weeks } semana
+   *[other] { $weeks } semanas
+} antes
 line-before-year = um ano antes
 
 no-orders = Ainda não há pedidos
@@ -31,13 +36,25 @@ no-snapshot = Nada foi calculado para estes dias ainda. Isso acontece toda noite
 
 happened = O que aconteceu
 happened-none = Nada requer sua atenção agora. O que acontecer é contado aqui na manhã seguinte.
+happened-not-yet = O que acontecer será contado aqui a partir da manhã seguinte aos primeiros pedidos.
 stockouts = Sem estoque em 14 dias
 stockouts-none = Nada deve acabar nos próximos 14 dias.
 risks = Riscos dos próximos 30 dias
+risks-first = Riscos dos próximos 30 dias: os { $shown } mais graves de { $count }
 risks-none = Nenhum risco se destaca.
+risks-not-yet = Os riscos são procurados toda noite e logo depois de uma importação.
 likely-loss = perda provável
 risk-likely = Probabilidade: { $share }.
 risk-range = Pode custar de { $low } a { $high } { $currency }.
+risk-act-reorder = Repor
+risk-act-discount = Liquidar
+risk-act-contact = Entrar em contato
+risk-act-reconnect = Reconectar
+risk-act-pause_ad = Pausar o anúncio
+risk-act-top_up = Comprar créditos
+risk-act-fix_endpoint = Corrigir o receptor
+risk-act-reply = Responder
+risk-act-review = Verificar
 sources = De onde vêm os números
 source = Fonte
 state = Estado
@@ -52,9 +69,8 @@ source-ad_spend = Gasto com anúncios
 source-expenses = Despesas
 source-stock_levels = Níveis de estoque
 source-track_events = Visitas
-made-nightly = feito toda noite
 
-how-profit = Lucro = receita líquida − custo das mercadorias − taxas de pagamento − frete − anúncios − outras despesas. Onde a loja não informa um custo, usa-se a suposição da conta.
+how-profit = Lucro = receita líquida − custo das mercadorias − taxas de pagamento − frete − anúncios − outras despesas. Um custo que a loja não informa é estimado.
 how-net_revenue = Receita líquida = receita bruta − reembolsos. Um reembolso conta no próprio dia.
 how-orders = Pedidos no dia em que foram pagos, no fuso horário da conta.
 how-aov = Pedido médio = receita bruta ÷ pedidos. Sem valor em um dia sem pedidos.

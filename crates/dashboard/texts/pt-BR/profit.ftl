@@ -37,12 +37,23 @@ of-days = de { $days_n ->
 }
 estimated = Estimado
 stated = Informado
-how-estimates = Onde a loja não informa um custo, uma taxa ou um frete, usa-se a suposição da conta e o número é marcado como estimado. Informe os custos por unidade dos seus produtos e as marcas somem.
+how-estimates = O que a loja não informa de custos, taxas ou fretes é estimado: por outras vendas, se elas o indicam, ou pelas suposições da conta. O número é então marcado como estimado.
+estimates-none = Aqui nada é estimado.
+estimates-costs = Estimado aqui: o custo dos produtos cujo custo unitário não é conhecido. Importe os custos unitários e ele será exato.
+estimates-fees = Estimado aqui: as taxas de pagamento de { $orders_n ->
+    [one] { $orders } pedido para o qual
+   *[other] { $orders } pedidos para os quais
+} a loja não as informa. A suposição está nas configurações da loja.
+estimates-shipping = Estimado aqui: o frete de { $orders_n ->
+    [one] { $orders } pedido para o qual
+   *[other] { $orders } pedidos para os quais
+} a loja não o informa. A suposição está nas configurações da loja.
+estimates-returns = Estimado aqui: o que foi devolvido. Supõe-se que os produtos devolvidos podem voltar à venda, e que a taxa é devolvida onde a plataforma faz isso.
 profit-of = Lucro { $day_on }
 neighbours = Outros dias
-each-figure = Cada número e de onde ele vem
-profit-lacks-costs = O custo de { $share } do que foi vendido é conhecido. O resto é estimado, e com ele o lucro: importe os custos unitários para que seja exato.
+each-figure = Cada número e de onde vem
+profit-lacks-costs = Conhece-se o custo de { $share } do que foi vendido. O restante é estimado, e o lucro também: importe os custos unitários para que ele seja exato.
 profit-lacks-rates = Em { $days_n ->
     [one] { $days } dia
    *[other] { $days } dias
-} o lucro não inclui gasto com anúncios em uma moeda sem taxa de câmbio. Importe as taxas, e ele será contado a partir da noite seguinte.
+} o lucro não inclui o gasto com anúncios em moedas sem taxa de câmbio. Importe as taxas, e ele será contado a partir da noite seguinte.

@@ -15,7 +15,11 @@ use rust_decimal::dec;
 use time::macros::date;
 
 use super::*;
-use crate::insights::grounding::{Said, check_sentence};
+use crate::{
+    accounts::Platform,
+    insights::grounding::{Said, check_sentence},
+    social::Channel,
+};
 
 fn texts(tag: &str) -> Texts {
     Texts::of(locale(tag))
@@ -105,6 +109,18 @@ fn the_change_of_a_share_is_in_percentage_points(#[case] tag: &str, #[case] chan
     let texts = texts(tag);
     let filled = texts.message("list").text("others", "").points("last", change, 0);
     assert_eq!(filled.args.get("last"), Some(&text.into()));
+}
+
+/// What a shop, a file of ad spend or a conversation names as its platform is shown by its name.
+#[test]
+fn no_platform_is_shown_as_a_code() {
+    let in_files = ["google", "tiktok", "google_ads", "meta_ads", "mercadolibre_ads", "tiktok_ads"];
+    for code in Platform::NAMES.iter().chain(Channel::NAMES).chain(&in_files) {
+        for tag in ["en", "es", "pt-BR"] {
+            let name = texts(tag).message("platform").text("platform", code).say();
+            assert!(!name.contains('_') && name.starts_with(char::is_uppercase), "{tag}: {code} is {name}");
+        }
+    }
 }
 
 /// The variables of every message and attribute of a language.

@@ -52,9 +52,12 @@ platform = { $platform ->
     [mercadolibre] Mercado Libre
     [google] Google
     [meta] Meta
+    [instagram] Instagram
+    [facebook] Facebook
     [tiktok] TikTok
     [google_ads] Google Ads
     [meta_ads] Meta Ads
+    [mercadolibre_ads] Mercado Ads
     [tiktok_ads] TikTok Ads
    *[other] { $platform }
 }

@@ -50,9 +50,12 @@ platform = { $platform ->
     [mercadolibre] Mercado Livre
     [google] Google
     [meta] Meta
+    [instagram] Instagram
+    [facebook] Facebook
     [tiktok] TikTok
     [google_ads] Google Ads
     [meta_ads] Meta Ads
+    [mercadolibre_ads] Mercado Ads
     [tiktok_ads] TikTok Ads
    *[other] { $platform }
 }
@@ -65,6 +68,7 @@ on-platform = { $platform ->
     [tiktok] no { platform }
     [google_ads] no { platform }
     [meta_ads] no { platform }
+    [mercadolibre_ads] no { platform }
     [tiktok_ads] no { platform }
     [instagram] no { platform }
     [facebook] no { platform }

@@ -14,10 +14,10 @@ use super::{MOST_DAYS, Source};
 use crate::{
     pages::{
         anomalies::{expected, told},
-        days::{decimal, labels, mark, range_of, remarks, tick},
+        days::{decimal, labels, mark, range_of, remarks, scale, tick},
         figures, panel,
     },
-    parts::chart::{Line, Name, Scale, Series},
+    parts::chart::{Line, Name, Series},
     views::{
         chart::{Chart, Drawn},
         panel::Table,
@@ -55,9 +55,7 @@ fn line(source: &Source<'_>, metric: Metric, around: DayRange, judged: &[JudgedD
         all.iter().map(|day| day.and_then(|day| day.expected).map(edge)).collect()
     };
     let (low, high) = (edge(|expected| expected.low), edge(|expected| expected.high));
-    let drawn = [&values, &low, &high].into_iter().flatten().flatten().copied();
-    let (least, most) = drawn.fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(value), most.max(value)));
-    let scale = Scale::covering(least, most);
+    let scale = scale(metric, [&values, &low, &high].into_iter().flatten().flatten().copied());
     let last = |series: &Series| series.iter().rev().flatten().next().copied();
     let called = figures::name(writer, metric).to_lowercase();
     let names = [

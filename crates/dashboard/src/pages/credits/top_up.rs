@@ -9,6 +9,7 @@ use domain::{
     payments::{CreditPack, Price, PriceList},
     people::Act,
 };
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde::Deserialize;
 
 use super::super::{confirm, panel};
@@ -116,10 +117,14 @@ impl AutoFields {
     ///
     /// # Errors
     /// The first field at fault.
-    pub fn change(&self, prices: &PriceList) -> Result<AutoTopupChange, Fault> {
+    pub fn change(&self, writer: &Writer, prices: &PriceList) -> Result<AutoTopupChange, Fault> {
+        let whole = |number: &Decimal| number.fract().is_zero();
         let number = |field: &'static str, text: &str, limit| match text.trim() {
             "" => Ok(None),
-            text => text.parse().map(Some).map_err(|_| Fault { field, limit }),
+            text => match writer.read(text).filter(whole).and_then(|number| number.to_i64()) {
+                Some(number) => Ok(Some(number)),
+                None => Err(Fault { field, limit }),
+            },
         };
         let asked = Asked {
             enabled: self.enabled.is_some(),
@@ -196,8 +201,7 @@ fn form(writer: &Writer, settings: &AutoTopup, sizes: &[i64], sent: Option<(Auto
         error: error(name),
         input,
     };
-    let line =
-        |value: &str, is_required| Input::Line { kind: "number", value: value.to_owned(), max: None, is_required };
+    let line = |value: &str, is_required| Input::Line { kind: "text", value: value.to_owned(), max: None, is_required };
     let size = |size: &i64| Pick {
         value: size.to_string(),
         text: credits(writer, *size),
@@ -247,7 +251,20 @@ mod tests {
     #[case(fields(false, "", "", "x"), "cap")]
     fn a_fault_names_its_field(#[case] fields: AutoFields, #[case] field: &str) {
         let prices = PriceList::parse("small:500:9:USD", "").unwrap();
-        assert_eq!(fields.change(&prices).unwrap_err().field, field);
+        assert_eq!(fields.change(&writer("en"), &prices).unwrap_err().field, field);
+    }
+
+    #[rstest]
+    #[case("en", "1,000")]
+    #[case("es-AR", "1.000")]
+    #[case("es-MX", "1,000")]
+    #[case("pt-BR", " 1 000 ")]
+    #[case("pt-BR", "1000")]
+    fn a_number_is_read_as_it_is_written_there(#[case] locale: &str, #[case] threshold: &str) {
+        let prices = PriceList::parse("small:500:9:USD", "").unwrap();
+        let change = fields(true, threshold, "500", threshold).change(&writer(locale), &prices).unwrap();
+        let plain = fields(true, "1000", "500", "1000").change(&writer(locale), &prices).unwrap();
+        assert_eq!(change, plain);
     }
 
     #[test]

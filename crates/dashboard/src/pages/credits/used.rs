@@ -105,7 +105,7 @@ pub fn features(writer: &Writer, sums: &Usage, api: &Url) -> Panel<Row> {
             address: None,
             below: None,
             cells: vec![
-                Cell::Part(Part::of(share.to_f64().unwrap_or_default())),
+                Cell::Share { text: writer.percent(share, 0), part: Part::of(share.to_f64().unwrap_or_default()) },
                 counted(figures.spent()),
                 counted(figures.debits),
                 counted(figures.refunded),
@@ -150,7 +150,7 @@ fn line(writer: &Writer, daily: &[(Date, Figures)]) -> Line {
     let values: Series = daily.iter().map(|(_, used)| Some(used.spent() as f64)).collect();
     let (low, high) =
         values.iter().flatten().fold((0.0_f64, 1.0_f64), |(low, high), value| (low.min(*value), high.max(*value)));
-    let scale = Scale::covering(low, high);
+    let scale = Scale::counting(low, high);
     let called = writer.say("line-credits");
     let name = values.last().copied().flatten().map(|value| Name { value, text: called.clone(), is_main: true });
     let nothing: Series = values.iter().map(|_| None).collect();
@@ -237,6 +237,8 @@ mod tests {
         let panel = features(&writer("en"), &sums, &Url::parse("http://localhost").unwrap());
         let named: Vec<_> = panel.items.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(named, ["chat", "wording"]);
-        assert!(matches!(panel.items[1].cells[0], Cell::Part(part) if part == Part::of(0.4)));
+        assert!(
+            matches!(&panel.items[1].cells[0], Cell::Share { text, part } if text == "40%" && *part == Part::of(0.4))
+        );
     }
 }

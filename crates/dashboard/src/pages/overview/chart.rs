@@ -15,7 +15,7 @@ use url::Url;
 use super::Query;
 use crate::{
     pages::{
-        days::{labels, mark, range_of, remarks, tick},
+        days::{labels, mark, range_of, remarks, scale, tick},
         figures, panel,
     },
     parts::chart::{Line, Name, Scale, Series},
@@ -29,6 +29,8 @@ use crate::{
 
 /// Days that a call of the API answers at most.
 const MAX_DAYS: i64 = 365;
+/// One day in so many may be left out of the scale.
+const ODD: usize = 20;
 
 pub struct Source<'a> {
     pub writer: &'a Writer,
@@ -57,7 +59,10 @@ pub fn panel(source: &Source<'_>) -> Chart {
     let Source { writer, query, .. } = *source;
     let all = source.days();
     let metric = query.metric;
-    let how = vec![writer.say(&format!("how-{metric}")), writer.say("how-band")];
+    let scale = source.scale(&all);
+    let is_beyond = |day: &Day| before(day).is_some_and(|value| !(scale.low()..=scale.high()).contains(&value));
+    let mut how = vec![writer.say(&format!("how-{metric}")), writer.say("how-band")];
+    how.extend(all.iter().any(is_beyond).then(|| writer.say("how-edge")));
     let path = format!("/api/v1/profit?{}", query.window.api(days(source.range).min(MAX_DAYS)));
     let mut foot = panel::foot(writer, &source.profit.freshness, how, &path, true, source.api);
     let figures = format!("/api/v1/profit?{}&complete=1", query.window.api(days(source.complete)));
@@ -67,13 +72,37 @@ pub fn panel(source: &Source<'_>) -> Chart {
     foot.call = foot.call.map(|call| Call { curl: both, ..call });
     foot.table = Some(source.table(&all));
     let drawn = if all.iter().any(|day| day.value.is_some()) {
-        Drawn::Line(Box::new(source.line(&all)))
+        Drawn::Line(Box::new(source.line(&all, scale)))
     } else if source.profit.freshness.as_of.is_none() {
         Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-orders-what"), acts: acts(writer) }
     } else {
         Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-snapshot"), acts: vec![] }
     };
     Chart { title: writer.say(&format!("per-day-{metric}")), drawn, foot }
+}
+
+/// What the comparison says of a day.
+fn before(day: &Day) -> Option<f64> {
+    day.before.and_then(|value| value.to_f64())
+}
+
+/// The days of the comparison that the scale is made for: all but odd ones, which would press the line that the chart is about
+/// flat. Odd is one day in [`ODD`] that is further from the usual ones than three times the distance of their quartiles, and than
+/// all that is `drawn` beside it spans. There the comparison runs along the edge.
+fn ordinary(compared: Vec<f64>, drawn: &[f64]) -> Vec<f64> {
+    let mut sorted = compared;
+    sorted.sort_by(f64::total_cmp);
+    let quartile = |number: usize| sorted.get(sorted.len().saturating_sub(1) * number / 4).copied();
+    let (first, third) = (quartile(1).unwrap_or_default(), quartile(3).unwrap_or_default());
+    let (least, most) =
+        drawn.iter().fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(*value), most.max(*value)));
+    let reach = (3.0 * (third - first)).max(most - least);
+    let usual = first - reach..=third + reach;
+    let odd = sorted.iter().filter(|value| !usual.contains(value)).count();
+    if least < most && odd <= sorted.len().div_ceil(ODD) {
+        sorted.retain(|value| usual.contains(value));
+    }
+    sorted
 }
 
 /// Where the first orders come from.
@@ -102,18 +131,28 @@ impl Source<'_> {
             .collect()
     }
 
-    fn line(&self, all: &[Day]) -> Line {
+    fn scale(&self, all: &[Day]) -> Scale {
+        let expected = |day: &Day| day.judged.and_then(|day| day.expected);
+        let [values, low, high] = [
+            all.iter().filter_map(|day| day.value?.to_f64()).collect::<Vec<_>>(),
+            all.iter().filter_map(expected).map(|expected| expected.low).collect(),
+            all.iter().filter_map(expected).map(|expected| expected.high).collect(),
+        ];
+        let drawn = [values, low, high].concat();
+        let compared = ordinary(all.iter().filter_map(before).collect(), &drawn);
+        scale(self.query.metric, drawn.into_iter().chain(compared))
+    }
+
+    fn line(&self, all: &[Day], scale: Scale) -> Line {
         let writer = self.writer;
         let value = |day: &Day| day.value.and_then(|value| value.to_f64());
-        let before = |day: &Day| day.before.and_then(|value| value.to_f64());
         let edge = |edge: fn(&domain::metric_days::Expected) -> f64| -> Series {
             all.iter().map(|day| day.judged.and_then(|day| day.expected).map(|expected| edge(&expected))).collect()
         };
         let (low, high) = (edge(|expected| expected.low), edge(|expected| expected.high));
-        let (values, compared): (Series, Series) = (all.iter().map(value).collect(), all.iter().map(before).collect());
-        let drawn = [&values, &compared, &low, &high].into_iter().flatten().flatten().copied();
-        let (least, most) = drawn.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
-        let scale = Scale::covering(least, most);
+        let values: Series = all.iter().map(value).collect();
+        let compared: Series =
+            all.iter().map(|day| before(day).map(|value| value.clamp(scale.low(), scale.high()))).collect();
         let ticks = scale.ticks.iter().map(|value| tick(writer, self.query.metric, *value, scale.decimals)).collect();
         let has_band = low.iter().any(Option::is_some);
         let has_before = compared.iter().any(Option::is_some);
@@ -252,5 +291,87 @@ impl Source<'_> {
             row
         };
         Table { head, rows: all.iter().rev().map(row).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        freshness::Freshness,
+        jobs::JobName,
+        metrics::{Components, Metric},
+    };
+    use rust_decimal::dec;
+
+    use super::*;
+    use crate::{pages::window::Window, text::tests::writer};
+
+    /// A day of sales of which so much is left.
+    fn day(date: Date, sales: Decimal, profit: Decimal) -> Snapshot {
+        let components = Components { gross_revenue: sales, cogs_estimate: sales - profit, ..Components::default() };
+        Snapshot { date, components, basis: domain::profit::Basis::default(), lacks_rates: false }
+    }
+
+    /// The line of a month compared with the one before, of which each day has these sales and this profit.
+    fn line(metric: Metric, before: impl Fn(i64) -> (Decimal, Decimal)) -> Line {
+        let (writer, api) = (writer("en"), Url::parse("http://localhost").unwrap());
+        let query = Query { window: Window::USUAL, compare: Comparison::Before, metric };
+        let complete = query.window.complete(writer.today());
+        let freshness = || Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
+        let dates: Vec<Date> = (0..days(complete)).map(|number| shifted(complete.first, number)).collect();
+        let profit = |date: Date| Decimal::from(20 + date.day() % 5);
+        let found = dates.iter().map(|date| day(*date, dec!(100), profit(*date))).collect();
+        let day_before = |(date, number): (&Date, i64)| {
+            let (sales, profit) = before(number);
+            day(shifted(*date, -days(complete)), sales, profit)
+        };
+        let compared: Vec<Snapshot> = dates.iter().zip(0..).map(day_before).collect();
+        let sums = Sums::default();
+        let source = Source {
+            writer: &writer,
+            query,
+            range: complete,
+            complete,
+            profit: &Dated { found, freshness: freshness() },
+            compared: &compared,
+            expected: &Dated { found: vec![], freshness: freshness() },
+            notes: &[],
+            sums: (&sums, None),
+            api: &api,
+        };
+        let all = source.days();
+        source.line(&all, source.scale(&all))
+    }
+
+    #[test]
+    fn a_single_day_of_the_comparison_does_not_press_the_line_flat() {
+        let usual = |number: i64| (dec!(100), Decimal::from(15 + number % 7));
+        // On one day next to nothing was sold, and it cost a lot: a margin of −4,000 %.
+        let odd = line(Metric::Margin, |number| if number == 9 { (dec!(1), dec!(-40)) } else { usual(number) });
+        assert_eq!(odd.scale, line(Metric::Margin, usual).scale);
+        assert!(odd.scale.high() - odd.scale.low() < 0.3, "{:?}", odd.scale);
+        assert_eq!(odd.before[9], Some(odd.scale.low()), "it runs along the edge");
+    }
+
+    #[test]
+    fn one_week_is_not_told_as_several() {
+        let weeks = |language, id: &str, weeks| writer(language).message(id).count("weeks", weeks).say();
+        assert_eq!(weeks("en", "line-before-weekdays", 1), "1 week earlier");
+        assert_eq!(weeks("en", "line-before-weekdays", 5), "5 weeks earlier");
+        assert_eq!(weeks("es", "than-weekdays", 1), "en los mismos días de la semana, 1 semana antes");
+        assert_eq!(weeks("pt-BR", "than-weekdays", 5), "nos mesmos dias da semana, 5 semanas antes");
+    }
+
+    #[test]
+    fn a_comparison_that_is_higher_as_a_rule_is_seen_whole() {
+        let twice = line(Metric::NetRevenue, |number| (Decimal::from(300 + number), dec!(0)));
+        assert!(twice.scale.high() >= 329.0 && twice.before.last() == Some(&Some(329.0)), "{:?}", twice.scale);
+    }
+
+    #[test]
+    fn days_that_come_again_and_again_are_not_odd() {
+        let seldom = line(Metric::Profit, |number| (dec!(100), if number % 5 == 0 { dec!(90) } else { dec!(0) }));
+        assert!(seldom.scale.high() >= 90.0, "{:?}", seldom.scale);
+        assert_eq!(seldom.before.iter().filter(|value| **value == Some(90.0)).count(), 6);
     }
 }

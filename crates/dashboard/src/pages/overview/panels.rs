@@ -6,7 +6,7 @@ use domain::{
     integrations::Integration,
     inventory::{self, Item},
     page::Page,
-    risks,
+    risks::{self, Action, Kind, Links},
 };
 use rust_decimal::Decimal;
 use url::Url;
@@ -16,10 +16,12 @@ use crate::{
         insights::{as_answered, at_stake, ranked, why},
         integrations::{badge, name},
         panel::foot,
+        query::{address, text_pair},
         stock::{axis, stock_row},
     },
     text::Writer,
     views::{
+        layout::Here,
         overview::Story,
         panel::{Panel, Way},
         rows::{Badge, Cell, Head, Row},
@@ -51,7 +53,7 @@ pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Pane
         id: "h-stories",
         title: writer.say("happened"),
         items: ranked(all).into_iter().take(STORIES).map(story).collect(),
-        nothing: writer.say("happened-none"),
+        nothing: writer.say(if found.freshness.as_of.is_some() { "happened-none" } else { "happened-not-yet" }),
         all: (count > 0).then(|| Way {
             text: writer.message("all-of").count("count", count).say(),
             address: "/insights".to_owned(),
@@ -90,8 +92,9 @@ pub fn stockouts(writer: &Writer, listing: &inventory::Listing, api: &Url) -> Pa
     }
 }
 
-pub fn risks(writer: &Writer, listing: &risks::Listing, api: &Url) -> Panel<Story> {
+pub fn risks(writer: &Writer, listing: &risks::Listing, stock: &inventory::Listing, api: &Url) -> Panel<Story> {
     let story = |risk: &risks::Risk| {
+        let address = about(&risk.found, stock);
         let exposure = risk.found.exposure;
         let expected = exposure.and_then(|exposure| exposure.expected.or(exposure.high));
         let likely = risk
@@ -104,24 +107,63 @@ pub fn risks(writer: &Writer, listing: &risks::Listing, api: &Url) -> Panel<Stor
         });
         Story {
             title: risk.found.title(writer.texts()),
-            address: None,
             text: [likely, range].into_iter().flatten().collect::<Vec<_>>().join(" "),
             act: None,
             amount: expected
                 .map(|amount| (writer.whole(-amount), amount.normalize().to_string(), writer.say("likely-loss"))),
-            why: None,
+            why: risk.found.action.map(|action| act(writer, action, &address)),
+            address: Some(address),
         }
     };
     let how = vec![writer.say("how-risks")];
+    let (shown, total) = (listing.page.items.len(), listing.summary.total());
+    let shown = i64::try_from(shown).unwrap_or(i64::MAX);
+    let of_all = writer.message("risks-first").count("shown", shown).count("count", total);
     Panel {
         id: "h-risks",
-        title: writer.say("risks"),
+        title: if shown < total { of_all.say() } else { writer.say("risks") },
         items: listing.page.items.iter().map(story).collect(),
-        nothing: writer.say("risks-none"),
+        nothing: writer.say(if listing.freshness.as_of.is_some() { "risks-none" } else { "risks-not-yet" }),
         all: None,
         next: None,
         foot: foot(writer, &listing.freshness, how, "/api/v1/risks", false, api),
     }
+}
+
+/// Where that is which a risk is about. A product that is not among those that are listed is looked for.
+fn about(risk: &risks::Finding, stock: &inventory::Listing) -> String {
+    let Links { sku, customer_id, integration_id, webhook_id: _, insight_id: _ } = &risk.links;
+    let item = stock.page.items.iter().find(|item| sku.as_ref() == Some(&item.sku));
+    let one = |of: Here, id: Option<i64>| id.map(|id| format!("{}/{id}", of.address()));
+    let (place, found) = match risk.kind {
+        Kind::Stockout | Kind::DeadStock | Kind::SkuConcentration => (Here::Stock, item.map(|item| item.id.0)),
+        Kind::Churn | Kind::CustomerConcentration => (Here::Customers, customer_id.map(|id| id.0)),
+        Kind::ChannelConcentration | Kind::IntegrationStale => (Here::Integrations, integration_id.map(|id| id.0)),
+        Kind::RefundSpike | Kind::MarginDrop => (Here::Profit, None),
+        Kind::AdWaste => (Here::Ads, None),
+        Kind::AdFatigue => (Here::Creatives, None),
+        Kind::LowCredits => (Here::Credits, None),
+        Kind::WebhooksFailing => (Here::Webhooks, None),
+        Kind::UnansweredConversations => (Here::Conversations, None),
+    };
+    let searched = || sku.as_ref().filter(|_| place == Here::Stock).map(|sku| text_pair(sku));
+    one(place, found).unwrap_or_else(|| address(place.address(), [searched()]))
+}
+
+/// What to do about a risk, and where: at what it is about, but for what is ordered and for ads.
+fn act(writer: &Writer, action: Action, about: &str) -> Way {
+    let address = match action {
+        Action::Reorder => Here::Reorder.address(),
+        Action::PauseAd => Here::Ads.address(),
+        Action::Discount
+        | Action::Contact
+        | Action::Reconnect
+        | Action::TopUp
+        | Action::FixEndpoint
+        | Action::Reply
+        | Action::Review => about,
+    };
+    Way { text: writer.say(&format!("risk-act-{action}")), address: address.to_owned() }
 }
 
 pub fn source_head(writer: &Writer) -> Vec<Head> {
@@ -156,5 +198,103 @@ pub fn sources(writer: &Writer, connections: &[Integration], freshness: &Freshne
         all: None,
         next: None,
         foot: foot(writer, freshness, vec![], "/api/v1/integrations", false, api),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        CustomerId, RiskId, SubscriptionId,
+        insights::Severity,
+        jobs::JobName,
+        risks::{Evidence, Finding, Measure, Risk, Summary},
+    };
+    use rust_decimal::dec;
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::{pages::stock::tests::item, text::tests::writer};
+
+    const NOW: time::OffsetDateTime = datetime!(2026-11-22 4:00 UTC);
+
+    fn freshness(job: JobName, is_computed: bool) -> Freshness {
+        Freshness { job, as_of: is_computed.then_some(NOW), sources: vec![] }
+    }
+
+    fn risk(kind: Kind, links: Links, action: Action) -> Risk {
+        let days = Evidence { metric: Measure::DaysOfStock, value: Some(4.0), threshold: None };
+        let found = Finding {
+            kind,
+            subject: "s".into(),
+            label: "Blue mug".into(),
+            severity: Severity::High,
+            likelihood: None,
+            exposure: None,
+            lacks_costs: false,
+            evidence: vec![days],
+            assumptions: vec![],
+            action: Some(action),
+            links,
+        };
+        Risk { number: RiskId(1), found, detected_at: NOW, last_seen_at: NOW }
+    }
+
+    fn panel(items: Vec<Risk>, high: i64, is_computed: bool) -> Panel<Story> {
+        let stock = inventory::Listing {
+            page: Page { items: vec![item(12, Some(dec!(4)))], next_cursor: None },
+            summary: inventory::Summary::default(),
+            freshness: freshness(JobName::InventoryVelocity, true),
+        };
+        let listing = risks::Listing {
+            page: Page { items, next_cursor: None },
+            summary: Summary { high, ..Summary::default() },
+            freshness: freshness(JobName::RiskAssessment, is_computed),
+        };
+        risks(&writer("en"), &listing, &stock, &Url::parse("http://localhost").unwrap())
+    }
+
+    #[test]
+    fn a_risk_leads_to_what_it_is_about_and_to_where_it_is_acted_on() {
+        let sku = |sku: &str| Links { sku: Some(sku.to_owned()), ..Links::default() };
+        let customer = Links { customer_id: Some(CustomerId(5)), ..Links::default() };
+        let told = panel(
+            vec![
+                risk(Kind::Stockout, sku("MUG-BLUE"), Action::Reorder),
+                risk(Kind::DeadStock, sku("MUG-RED"), Action::Discount),
+                risk(Kind::CustomerConcentration, customer, Action::Contact),
+                risk(Kind::AdFatigue, Links::default(), Action::PauseAd),
+                risk(
+                    Kind::WebhooksFailing,
+                    Links { webhook_id: Some(SubscriptionId(7)), ..Links::default() },
+                    Action::FixEndpoint,
+                ),
+            ],
+            70,
+            true,
+        );
+        assert_eq!(told.title, "Risks in the next 30 days: the gravest 5 of 70");
+        let ways: Vec<_> = told
+            .items
+            .iter()
+            .map(|story| (story.address.as_deref(), story.why.as_ref().map(|way| (&*way.text, &*way.address))))
+            .collect();
+        assert_eq!(
+            ways,
+            [
+                (Some("/inventory/1"), Some(("Reorder", "/reorder"))),
+                (Some("/inventory?q=MUG-RED"), Some(("Sell it off", "/inventory?q=MUG-RED"))),
+                (Some("/customers/5"), Some(("Get in touch", "/customers/5"))),
+                (Some("/creatives"), Some(("Pause the ad", "/ads"))),
+                (Some("/webhooks"), Some(("Fix the receiver", "/webhooks"))),
+            ]
+        );
+        assert!(told.items.iter().all(|story| !story.title.is_empty()));
+    }
+
+    #[test]
+    fn no_risk_is_told_apart_from_nothing_computed() {
+        let nothing = |is_computed| panel(vec![], 0, is_computed).nothing;
+        assert_eq!(nothing(true), "No risk stands out.");
+        assert_eq!(nothing(false), "Risks are looked for every night, and right after an import.");
     }
 }

@@ -10,7 +10,7 @@ use rust_decimal::{Decimal, prelude::ToPrimitive};
 use super::Source;
 use crate::{
     pages::{
-        figures::{in_unit, judged, sums},
+        figures::{estimates, in_unit, judged, sums},
         panel::foot,
     },
     parts::chart::Part,
@@ -62,6 +62,10 @@ pub fn panel(source: &Source<'_>) -> Panel<Row> {
     };
     let path = format!("/api/v1/profit?{}&complete=1", source.query.window.api(days(source.complete)));
     let has_days = source.complete_days().next().is_some();
+    let mut how = vec![writer.say("how-profit")];
+    if has_days {
+        how.extend(estimates(writer, &source.basis()));
+    }
     Panel {
         id: "h-way",
         title: writer.say("way-title"),
@@ -69,13 +73,6 @@ pub fn panel(source: &Source<'_>) -> Panel<Row> {
         nothing: writer.say("no-snapshot"),
         all: None,
         next: None,
-        foot: foot(
-            writer,
-            &source.found.freshness,
-            vec![writer.say("how-profit"), writer.say("how-estimates")],
-            &path,
-            true,
-            source.api,
-        ),
+        foot: foot(writer, &source.found.freshness, how, &path, true, source.api),
     }
 }

@@ -18,9 +18,19 @@ impl Scale {
     /// At most six ticks whose distance is 1, 2, 2.5 or 5 times a power of ten (after Heckbert, "Nice numbers for graph
     /// labels", Graphics Gems, 1990), the smallest such distance that covers `low` to `high`. Both are finite.
     pub fn covering(low: f64, high: f64) -> Self {
+        Self::with_steps(low, high, f64::MIN_POSITIVE, |_| true)
+    }
+
+    /// The same of what is counted: there are no halves of it.
+    pub fn counting(low: f64, high: f64) -> Self {
+        Self::with_steps(low, high, 1.0, |step| step.fract() == 0.0)
+    }
+
+    /// With the smallest step that is allowed, from the power of ten `least` on.
+    fn with_steps(low: f64, high: f64, least: f64, is_allowed: impl Fn(f64) -> bool) -> Self {
         let (low, high) = if low < high { (low, high) } else { (low - 1.0, low + 1.0) };
-        let power = 10f64.powf(((high - low) / (MOST - 1.0)).log10().floor());
-        let fits = |step: &f64| (high / step).ceil() - (low / step).floor() < MOST;
+        let power = 10f64.powf(((high - low) / (MOST - 1.0)).log10().floor()).max(least);
+        let fits = |step: &f64| is_allowed(*step) && (high / step).ceil() - (low / step).floor() < MOST;
         let step = STEPS.iter().map(|step| step * power).find(fits).unwrap_or(high - low);
         let (first, last) = ((low / step).floor(), (high / step).ceil());
         let mut ticks = Vec::new();
@@ -60,15 +70,26 @@ mod tests {
         assert_eq!(Scale::covering(5.0, 5.0).ticks.len(), 5);
     }
 
+    #[test]
+    fn ticks_of_counts_are_whole() {
+        assert_eq!(Scale::covering(0.0, 2.0).ticks, [0.0, 0.5, 1.0, 1.5, 2.0]);
+        assert_eq!(Scale::counting(0.0, 2.0).ticks, [0.0, 1.0, 2.0]);
+        assert_eq!(Scale::counting(0.3, 0.8).ticks, [0.0, 1.0]);
+        assert_eq!(Scale::counting(0.0, 12.0).ticks, [0.0, 5.0, 10.0, 15.0]);
+        assert_eq!(Scale::counting(0.0, 120.0).ticks, [0.0, 25.0, 50.0, 75.0, 100.0, 125.0]);
+        assert_eq!(Scale::counting(3.0, 3.0).ticks, [2.0, 3.0, 4.0]);
+    }
+
     proptest! {
         #[test]
         fn ticks_cover_the_figures_and_are_few(low in -1e12f64..1e12, length in 0f64..1e12) {
             let high = low + length;
-            let scale = Scale::covering(low, high);
-            prop_assert!((2..=6).contains(&scale.ticks.len()), "{:?}", scale);
-            prop_assert!(scale.ticks.is_sorted());
-            let slack = (high - low).max(1.0) * 1e-9 + low.abs() * 1e-12;
-            prop_assert!(scale.low() <= low + slack && scale.high() >= high - slack, "{:?}", scale);
+            for scale in [Scale::covering(low, high), Scale::counting(low, high)] {
+                prop_assert!((2..=6).contains(&scale.ticks.len()), "{:?}", scale);
+                prop_assert!(scale.ticks.is_sorted());
+                let slack = (high - low).max(1.0) * 1e-9 + low.abs() * 1e-12;
+                prop_assert!(scale.low() <= low + slack && scale.high() >= high - slack, "{:?}", scale);
+            }
         }
     }
 }
