@@ -73,7 +73,7 @@ pub async fn edge(
     let (Some(state), Some(limited), Some(table)) = app_data else {
         return Ok(request.into_response(HttpResponse::InternalServerError().finish()));
     };
-    let matched = table.find(request.path());
+    let matched = table.find(request.match_info().unprocessed());
     let exchange = Exchange {
         id: RequestId::of(request.headers()),
         method: request.method().clone(),

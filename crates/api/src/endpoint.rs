@@ -206,7 +206,7 @@ impl Table {
         Self { paths, by_name }
     }
 
-    /// What there is at `path`.
+    /// What there is at `path`: the one that handlers are found by, with what was percent-encoded decoded.
     pub fn find(&self, path: &str) -> Matched<'_> {
         let exact = self.by_name.get(path).and_then(|at| self.paths.get(*at));
         let found = exact.or_else(|| self.paths.iter().find(|(known, _)| fits(known, path)));

@@ -21,7 +21,7 @@ use time::OffsetDateTime;
 use tracing::{Instrument, Span};
 
 use crate::{
-    csrf,
+    body, csrf,
     error::PageError,
     headers, pages,
     routes::{self, Access, Matched},
@@ -41,7 +41,7 @@ pub async fn edge(
     let Some(state) = request.app_data::<Data<State>>().cloned() else {
         return Ok(request.into_response(HttpResponse::InternalServerError().finish()));
     };
-    let matched = routes::find(request.method(), request.path());
+    let matched = routes::find(request.method(), request.match_info().unprocessed());
     let exchange = Exchange {
         id: RequestId::of(request.headers()),
         method: request.method().clone(),
@@ -67,7 +67,7 @@ async fn answer(
     state: &State,
     id: &RequestId,
     matched: &Matched,
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
     account: &mut Option<i64>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
@@ -83,15 +83,20 @@ async fn answer(
     }
     let viewer = verdict.as_ref().ok().cloned().flatten();
     let mut response = match verdict {
-        Ok(None) if matches!(matched.access, Access::Member(_)) => {
+        Ok(None) if matches!(matched.access, Access::Member(_) | Access::Nowhere) => {
             let login = pages::login::address(request.method(), request.uri());
             request.into_response(HttpResponse::SeeOther().insert_header((header::LOCATION, login)).finish())
         }
         Ok(None) if matched.access == Access::Read => request.error_response(PageError::LoggedOut),
+        Ok(Some(_)) if matched.access == Access::Nowhere => request.error_response(PageError::NotFound),
         Ok(viewer) => {
             if let Some(viewer) = viewer {
                 request.extensions_mut().insert(viewer.shared());
                 request.extensions_mut().insert(viewer);
+            }
+            if !request.method().is_safe() {
+                let payload = request.take_payload();
+                request.set_payload(body::in_time(payload, matched.label == routes::FILES));
             }
             next.call(request).await?.map_into_boxed_body()
         }

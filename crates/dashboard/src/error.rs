@@ -34,6 +34,8 @@ pub enum PageError {
     CrossSite,
     /// What was sent cannot be read; the name of the field.
     Invalid(&'static str),
+    /// A form did not arrive in time.
+    TooSlow,
     /// A file is larger than it may be.
     TooLarge,
     /// Files wait to be imported, as many as may.
@@ -56,6 +58,7 @@ impl PageError {
             Self::NoSecondFactor => "no-second-factor",
             Self::CrossSite => "cross-site",
             Self::Invalid(_) => "invalid",
+            Self::TooSlow => "too-slow",
             Self::TooLarge => "too-large",
             Self::TooManyFiles => "too-many-files",
             Self::Conflict => "conflict",
@@ -75,6 +78,7 @@ impl PageError {
             | Self::Unconfirmed(_)
             | Self::NoSecondFactor
             | Self::CrossSite
+            | Self::TooSlow
             | Self::TooLarge
             | Self::TooManyFiles
             | Self::Conflict => None,
@@ -184,6 +188,7 @@ impl ResponseError for PageError {
             Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::Unconfirmed(_) | Self::NoSecondFactor => StatusCode::SEE_OTHER,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Conflict | Self::TooManyFiles => StatusCode::CONFLICT,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,

@@ -12,7 +12,8 @@ const FIXED: [(&str, &str); 7] = [
     ("cross-origin-resource-policy", "same-origin"),
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
-    ("referrer-policy", "no-referrer"),
+    // With `no-referrer` a browser that does not send `Sec-Fetch-Site` would say nothing of where a form came from.
+    ("referrer-policy", "same-origin"),
     (
         "permissions-policy",
         "accelerometer=(), camera=(), geolocation=(), gyroscope=(), microphone=(), payment=(), usb=()",

@@ -5,6 +5,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod assets;
+mod body;
 mod csrf;
 mod edge;
 mod error;
@@ -27,6 +28,7 @@ use ::web::{
 use actix_web::{
     App,
     dev::Server,
+    error::{PayloadError, UrlencodedError},
     middleware::{Compress, from_fn},
     web::{Data, FormConfig, QueryConfig, ServiceConfig},
 };
@@ -43,7 +45,12 @@ const MAX_FORM: usize = 64 * 1024;
 
 /// A form that cannot be read is answered with a page.
 fn form() -> FormConfig {
-    FormConfig::default().limit(MAX_FORM).error_handler(|_, _| PageError::Invalid("form").into())
+    FormConfig::default().limit(MAX_FORM).error_handler(|fault, _| match fault {
+        UrlencodedError::Payload(PayloadError::Io(cause)) if cause.kind() == io::ErrorKind::TimedOut => {
+            PageError::TooSlow.into()
+        }
+        _ => PageError::Invalid("form").into(),
+    })
 }
 
 /// So is an address that cannot be read.

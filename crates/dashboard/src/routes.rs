@@ -21,7 +21,12 @@ pub enum Access {
     Member(Act),
     /// A member, who gets what the API answers. Others are not led to log in: programs would take that for the answer.
     Read,
+    /// There is no such address, which only a member learns.
+    Nowhere,
 }
+
+/// Where files are sent to.
+pub const FILES: &str = "/data";
 
 /// What panels name of the API: read here by links, with the session in the place of a key.
 pub const READS: &[&str] = &[
@@ -220,14 +225,14 @@ impl Matched {
     }
 }
 
-/// The address that a request goes to. Of one that does not exist only a member learns so.
+/// The address that a request goes to. `path` is the one that handlers are found by: with what was percent-encoded decoded.
 pub fn find(method: &Method, path: &str) -> Matched {
     let wanted = if *method == Method::HEAD { &Method::GET } else { method };
     if let Some(label) = READS.iter().find(|known| *wanted == Method::GET && fits(known, path)) {
         return Matched { label, access: Access::Read };
     }
     let found = TABLE.iter().find(|address| address.method == *wanted && fits(address.path, path));
-    found.map_or(Matched { label: "unknown", access: Access::Member(Act::Look) }, |address| Matched {
+    found.map_or(Matched { label: "unknown", access: Access::Nowhere }, |address| Matched {
         label: address.path,
         access: address.access,
     })

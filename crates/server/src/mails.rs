@@ -26,8 +26,8 @@ pub struct Mails {
     pub outbox: Option<Arc<dyn Outbox>>,
 }
 
-/// By the server that is configured. Without one they are put aside where only this machine can be looked at and the database
-/// is one of its own; elsewhere there are none.
+/// By the server that is configured. Without one a development build puts them aside where only this machine can look at them:
+/// whoever reads them can take every account over. Elsewhere there are none.
 ///
 /// # Errors
 /// [`Misconfigured`] when the settings name no server.
@@ -37,7 +37,11 @@ pub fn mails(config: &Config, is_embedded: bool) -> Result<Mails, Misconfigured>
         let smtp = smtp.map_err(|error| Misconfigured(error.to_string()))?;
         return Ok(Mails { mailer: Some(Arc::new(smtp)), outbox: None });
     }
-    if !is_embedded || !config.dashboard_listen.ip().is_loopback() || config.env == "production" {
+    // Behind a proxy every client comes from this machine.
+    let is_seen_from_here_only = config.dashboard_listen.ip().is_loopback()
+        && config.trusted_proxies.trim().is_empty()
+        && (config.public_url.is_empty() || crate::dashboard::is_local(&config.public_url));
+    if !cfg!(feature = "dev") || !is_embedded || !is_seen_from_here_only || config.env == "production" {
         return Ok(Mails::default());
     }
     let folder = Arc::new(outbox(config));
@@ -83,14 +87,26 @@ mod tests {
 
     #[test]
     fn mails_are_put_aside_on_a_developers_machine_only() {
-        let of = |is_embedded, listen: &str, env: &str| {
-            let config = Config { dashboard_listen: listen.parse().unwrap(), env: env.into(), ..Config::default() };
+        let of = |is_embedded, config: Config| {
             let mails = mails(&config, is_embedded).unwrap();
             (mails.mailer.is_some(), mails.outbox.is_some())
         };
-        assert_eq!(of(true, "127.0.0.1:8081", "development"), (true, true));
-        assert_eq!(of(false, "127.0.0.1:8081", "development"), (false, false));
-        assert_eq!(of(true, "0.0.0.0:8081", "development"), (false, false));
-        assert_eq!(of(true, "127.0.0.1:8081", "production"), (false, false));
+        let at = |listen: &str, env: &str| Config {
+            dashboard_listen: listen.parse().unwrap(),
+            env: env.into(),
+            ..Config::default()
+        };
+        let behind = |public_url: &str, trusted_proxies: &str| Config {
+            public_url: public_url.into(),
+            trusted_proxies: trusted_proxies.into(),
+            ..at("127.0.0.1:8081", "development")
+        };
+        assert_eq!(of(true, at("127.0.0.1:8081", "development")), (true, true));
+        assert_eq!(of(false, at("127.0.0.1:8081", "development")), (false, false));
+        assert_eq!(of(true, at("0.0.0.0:8081", "development")), (false, false));
+        assert_eq!(of(true, at("127.0.0.1:8081", "production")), (false, false));
+        assert_eq!(of(true, behind("http://localhost:8081", "")), (true, true));
+        assert_eq!(of(true, behind("https://shop.example.com", "")), (false, false));
+        assert_eq!(of(true, behind("", "127.0.0.1")), (false, false));
     }
 }

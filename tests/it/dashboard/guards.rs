@@ -14,7 +14,7 @@ fn assert_guarded(page: &Page, what: &str) {
         ("cross-origin-resource-policy", "same-origin"),
         ("x-content-type-options", "nosniff"),
         ("x-frame-options", "DENY"),
-        ("referrer-policy", "no-referrer"),
+        ("referrer-policy", "same-origin"),
     ] {
         assert_eq!(page.header(name), Some(value), "{what}: {name}");
     }
@@ -137,6 +137,12 @@ async fn what_another_site_sends_is_refused_and_changes_nothing() {
     }
 }
 
+/// The same path with its first letter percent-encoded.
+fn spelled(path: &str) -> String {
+    let mut letters = path.trim_start_matches('/').chars();
+    letters.next().map_or_else(|| path.to_owned(), |first| format!("/%{:02x}{}", u32::from(first), letters.as_str()))
+}
+
 #[tokio::test]
 async fn a_role_may_what_its_routes_ask_for() {
     let dashboard = Dashboard::start().await;
@@ -151,6 +157,11 @@ async fn a_role_may_what_its_routes_ask_for() {
                 Needs::Role(roles) => roles.contains(&role),
             };
             assert_eq!(page.status != 403, may, "{role}: {method} {path} is {}", page.status);
+            if !may {
+                let spelled = spelled(path);
+                let page = browser.send(method.parse().unwrap(), &spelled, &headers, FIELDS).await;
+                assert_eq!(page.status, 403, "{role}: {method} {spelled}");
+            }
             let anonymous = dashboard.browser().send(method.parse().unwrap(), path, &headers, FIELDS).await;
             let is_sent = anonymous.header("location").is_some_and(|location| location.starts_with("/login"));
             assert_eq!(is_sent, *needs != Needs::Nothing, "{method} {path} is {}", anonymous.status);
