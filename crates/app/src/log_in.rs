@@ -123,8 +123,8 @@ impl LogIn {
         };
         let counters: Vec<_> = [Some(of_person), of_network].into_iter().flatten().collect();
         let tries = self.count(&counters, now).await?;
-        let known = known.filter(|known| known.person.disabled_at.is_none());
-        if !self.is_right(known.as_ref(), password).await? {
+        let mut known = known.filter(|known| known.person.disabled_at.is_none());
+        if !self.is_right(known.as_mut(), password).await? {
             if let Some(known) = known {
                 self.note_failure(known, attempt.from, tries == MANY, now);
             }
@@ -139,8 +139,8 @@ impl LogIn {
         if known.has_second_factor {
             let token = (self.token)();
             let challenge = Challenge { person, remember: attempt.remember };
-            self.factors.store.challenge(token.hash(), challenge, now).await?;
-            return Ok(Answer::Code(token));
+            let is_kept = self.factors.store.challenge(token.hash(), challenge, known.proven(), now).await?;
+            return Ok(if is_kept { Answer::Code(token) } else { Answer::Wrong });
         }
         self.begin(known, attempt, is_known_device, now).await
     }
@@ -166,9 +166,13 @@ impl LogIn {
             self.note_failure(known, attempt.from, false, now);
             return Ok(Some(Answer::Wrong));
         }
-        self.factors.store.end_challenge(challenge.hash()).await?;
+        // A new password ends challenges; one that comes after this is seen when the session begins.
+        if !self.factors.store.end_challenge(challenge.hash()).await? {
+            return Ok(None);
+        }
         let is_known_device = self.knows(person, &attempt).await?;
-        self.begin(known, Attempt { remember, ..attempt }, is_known_device, now).await.map(Some)
+        let answer = self.begin(known, Attempt { remember, ..attempt }, is_known_device, now).await?;
+        Ok((answer != Answer::Wrong).then_some(answer))
     }
 
     /// Proves again whose session it is, by password and, where there is one, second factor. Gives the session's new token.
@@ -187,8 +191,8 @@ impl LogIn {
         // A session is a device that is known.
         let counters = [Counter::new(Counted::LoginOn, &person.to_string())];
         self.count(&counters, now).await?;
-        let Some(known) = self.credentials.of_person(person).await? else { return Ok(None) };
-        if !self.is_right(Some(&known), password).await? {
+        let Some(mut known) = self.credentials.of_person(person).await? else { return Ok(None) };
+        if !self.is_right(Some(&mut known), password).await? {
             self.note_failure(known, from, false, now);
             return Ok(None);
         }
@@ -203,7 +207,7 @@ impl LogIn {
     }
 
     /// Begins a session for who has just proved to have the address, by a link from a mail; `None` where a second factor is
-    /// still to be shown, by logging in.
+    /// still to be shown, or the password has just changed, by logging in.
     ///
     /// # Errors
     /// [`LogInError`]
@@ -230,9 +234,10 @@ impl LogIn {
         }
     }
 
-    /// Whether the password is the person's. It takes as long for nobody.
-    async fn is_right(&self, known: Option<&Credentials>, password: Option<Password>) -> Result<bool, LogInError> {
-        let hash = known.and_then(|known| known.password.clone());
+    /// Whether the password is the person's. It takes as long for nobody. A hash that is made again is known from then
+    /// on.
+    async fn is_right(&self, known: Option<&mut Credentials>, password: Option<Password>) -> Result<bool, LogInError> {
+        let hash = known.as_deref().and_then(|known| known.password.clone());
         // One that is too long is nobody's, and compared as any other.
         let password = password.or_else(|| Password::entered(""));
         let Some(password) = password else { return Ok(false) };
@@ -241,6 +246,7 @@ impl LogIn {
         if let (Match::Outdated, Some(known), Some(old)) = (compared, known, &hash) {
             let new = self.passwords.hash(password, self.salt()).await?;
             self.credentials.rehash(known.person.id, old, &new).await?;
+            known.password = Some(new);
         }
         Ok(is_entered && compared != Match::Wrong)
     }
@@ -271,6 +277,7 @@ impl LogIn {
         }
     }
 
+    /// Begins a session; [`Answer::Wrong`] where what the person has proven it by is not so any more.
     async fn begin(
         &self,
         known: Credentials,
@@ -282,14 +289,15 @@ impl LogIn {
         let Attempt { from, device, known_by: _, remember } = attempt;
         let (token, new_device) = ((self.token)(), (!is_known_device).then(|| (self.token)()));
         let with = Beginning {
+            proven: Some(known.proven()),
             note: noted(&known, Action::LoggedIn, from),
             device: new_device.as_ref().map(Token::hash),
             notice: Some(told(&known, Notice::NewDevice)),
         };
         let person = known.person.id;
         let session = NewSession { hash: token.hash(), person, user, mode: Mode::Live, device, remember };
-        self.sessions.begin(session, with, now).await?;
-        Ok(Answer::In(Begun { session: token, remember, device: new_device }))
+        let has_begun = self.sessions.begin(session, with, now).await?;
+        Ok(if has_begun { Answer::In(Begun { session: token, remember, device: new_device }) } else { Answer::Wrong })
     }
 
     /// Notes a wrong password beside the answer, which else would come later than for an address that nobody has.

@@ -11,7 +11,7 @@ use crate::{
     mail::Outgoing,
     people::{EmailAddress, Person},
     sealing::Binding,
-    sessions::TokenHash,
+    sessions::{Proven, TokenHash},
 };
 
 /// Between the password and the code of the second factor.
@@ -35,6 +35,13 @@ pub struct Credentials {
     pub has_second_factor: bool,
     /// The user whose shop was looked at last, of those that the person is a member of.
     pub user: Option<UserId>,
+}
+
+impl Credentials {
+    /// What a log-in by them was decided by.
+    pub fn proven(&self) -> Proven {
+        Proven { password: self.password.clone(), has_second_factor: self.has_second_factor }
+    }
 }
 
 /// A second factor (TOTP, RFC 6238).
@@ -67,7 +74,7 @@ pub trait CredentialStore: Send + Sync {
     async fn of_person(&self, person: PersonId) -> Result<Option<Credentials>, StoreError>;
     /// Stores the same password's hash with newer parameters, unless the password has changed meanwhile.
     async fn rehash(&self, person: PersonId, old: &str, new: &str) -> Result<(), StoreError>;
-    /// Changes the password, ends all sessions but one, and queues the notice.
+    /// Changes the password, ends all sessions but one and all links, and queues the notice.
     async fn set_password(
         &self,
         person: PersonId,
@@ -84,16 +91,26 @@ pub trait CredentialStore: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait SecondFactorStore: Send + Sync {
-    async fn challenge(&self, hash: TokenHash, challenge: Challenge, now: OffsetDateTime) -> Result<(), StoreError>;
+    /// Keeps a challenge. False where what it was proven by has changed, or the person is disabled since; then there is
+    /// none.
+    async fn challenge(
+        &self,
+        hash: TokenHash,
+        challenge: Challenge,
+        proven: Proven,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
     /// Counts a try at a challenge; `None` where there is none, or no try is left.
     async fn try_challenge(&self, hash: TokenHash, now: OffsetDateTime) -> Result<Option<Challenge>, StoreError>;
-    async fn end_challenge(&self, hash: TokenHash) -> Result<(), StoreError>;
+    /// False where there is none any more.
+    async fn end_challenge(&self, hash: TokenHash) -> Result<bool, StoreError>;
     async fn second_factor(&self, person: PersonId) -> Result<Option<SecondFactor>, StoreError>;
     /// Takes a step; false where that or a later one was taken before.
     async fn take_step(&self, person: PersonId, step: i64) -> Result<bool, StoreError>;
     /// Keeps a secret that no code was shown for yet. One that is on stays.
     async fn propose(&self, person: PersonId, sealed_secret: Vec<u8>, now: OffsetDateTime) -> Result<(), StoreError>;
-    /// Turns the proposed secret on, with its first step and the recovery codes, and ends all other sessions.
+    /// Turns the proposed secret on, with its first step and the recovery codes, and ends all other sessions and all
+    /// links.
     async fn turn_on(
         &self,
         on: TurnedOn,
@@ -101,7 +118,7 @@ pub trait SecondFactorStore: Send + Sync {
         notice: Option<Outgoing>,
         now: OffsetDateTime,
     ) -> Result<(), StoreError>;
-    /// Turns it off, recovery codes included, and ends all other sessions.
+    /// Turns it off, recovery codes included, and ends all other sessions and all links.
     async fn turn_off(
         &self,
         person: PersonId,
@@ -179,7 +196,7 @@ pub trait MailLinkStore: Send + Sync {
         owner: Chosen,
         address: String,
     ) -> Result<PersonId, LinkError>;
-    /// Sets the password, ends all sessions and forgets the wrong tries. The second factor stays.
+    /// Sets the password, ends all sessions and links and forgets the wrong tries. The second factor stays.
     async fn reset_password(
         &self,
         link: TokenHash,
@@ -187,7 +204,8 @@ pub trait MailLinkStore: Send + Sync {
         address: String,
         now: OffsetDateTime,
     ) -> Result<PersonId, LinkError>;
-    /// Makes the owner of the address a member; the person too, where nobody has it, as `chosen`.
+    /// Makes the owner of the address a member; the person too, where nobody has it, as `chosen`. Other invitations of
+    /// the address to the user end, those that wait to be sent included.
     async fn join(
         &self,
         link: TokenHash,
@@ -195,7 +213,7 @@ pub trait MailLinkStore: Send + Sync {
         address: String,
         now: OffsetDateTime,
     ) -> Result<(PersonId, UserId), LinkError>;
-    /// Gives the person the address, tells the old one, and ends all sessions.
+    /// Gives the person the address, tells the old one, and ends all sessions and links.
     async fn change_address(
         &self,
         link: TokenHash,

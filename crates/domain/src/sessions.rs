@@ -92,9 +92,20 @@ pub struct NewSession {
     pub remember: bool,
 }
 
+/// What a log-in was decided by, as it was read. Comparing a password takes its time, in which it may be changed by who
+/// wants the one who logs in to be out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proven {
+    /// The hash.
+    pub password: Option<String>,
+    pub has_second_factor: bool,
+}
+
 /// What belongs to the beginning of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Beginning {
+    /// What has to hold still; nothing where it rests on a link alone.
+    pub proven: Option<Proven>,
     pub note: Option<Entry>,
     /// By what the device is to be known from now on.
     pub device: Option<TokenHash>,
@@ -144,7 +155,8 @@ pub struct Listed {
 
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    async fn begin(&self, session: NewSession, with: Beginning, now: OffsetDateTime) -> Result<(), StoreError>;
+    /// False where what it was proven by has changed, or the person is disabled since; then nothing begins.
+    async fn begin(&self, session: NewSession, with: Beginning, now: OffsetDateTime) -> Result<bool, StoreError>;
     /// Gives the session of who has proved again who they are a new token: the old one is nobody's.
     async fn renew(&self, id: SessionId, hash: TokenHash, now: OffsetDateTime) -> Result<(), StoreError>;
     /// The session of a token, whether it goes on or not; `None` where there is none, or its person is no longer a member.
@@ -157,7 +169,7 @@ pub trait SessionStore: Send + Sync {
     async fn go_to(&self, id: SessionId, user: &UserId) -> Result<bool, StoreError>;
     /// Those of a person that go on at `now`, the last used first.
     async fn list(&self, person: PersonId, now: OffsetDateTime) -> Result<Vec<Listed>, StoreError>;
-    /// Ends one session of a person, or all but one.
+    /// Ends one session of a person, all but one, or all; log-ins that are under way as well, but with one.
     async fn end(
         &self,
         person: PersonId,

@@ -16,7 +16,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use super::{PersonRow, audit, mails, sessions};
+use super::{PersonRow, audit, links, mails, sessions};
 use crate::{
     Store,
     database::{
@@ -105,6 +105,7 @@ impl CredentialStore for Store {
             let changed = diesel::update(people::table.find(person.0)).set(people::password.eq(password));
             changed.execute(connection).await?;
             sessions::end(connection, person.0, Ended::AllBut(keep)).await?;
+            links::forget(connection, person.0).await?;
             if let Some(notice) = &notice {
                 mails::put(connection, notice, now).await?;
             }

@@ -10,6 +10,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
+use super::mails;
 use crate::{
     Store,
     database::{
@@ -56,6 +57,14 @@ pub(super) async fn take(
     let open = links::hash.eq(hash.0.to_vec());
     let open = open.and(links::purpose.eq(purpose.as_str())).and(links::expires_at.gt(now));
     diesel::delete(links::table.filter(open)).returning(LinkRow::as_returning()).get_result(connection).await.optional()
+}
+
+/// All links of a person stop working, and what waits to be sent gets none: whoever asked for them may not be who has
+/// just changed what the person is known by.
+pub(super) async fn forget(connection: &mut AsyncPgConnection, person: i64) -> QueryResult<()> {
+    diesel::delete(links::table.filter(links::person_id.eq(person))).execute(connection).await?;
+    mails::forget_links(connection, person).await?;
+    Ok(())
 }
 
 pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {

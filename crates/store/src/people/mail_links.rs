@@ -82,12 +82,6 @@ async fn person(connection: &mut AsyncPgConnection, id: i64) -> Refusable<(Strin
     found.first(connection).await.optional()?.ok_or(Rollback::Refused(LinkError::Gone))
 }
 
-/// The other links of the kind stop working: they were asked for the same.
-async fn forget_others(connection: &mut AsyncPgConnection, purpose: LinkPurpose, person: i64) -> QueryResult<usize> {
-    let others = link_rows::person_id.eq(person).and(link_rows::purpose.eq(purpose.as_str()));
-    diesel::delete(link_rows::table.filter(others)).execute(connection).await
-}
-
 #[async_trait]
 impl MailLinkStore for Store {
     async fn sign_up(
@@ -126,7 +120,7 @@ impl MailLinkStore for Store {
             diesel::update(people::table.find(id)).set(people::password.eq(password)).execute(connection).await?;
             sessions::end(connection, id, Ended::All).await?;
             throttles::clear(connection, &[Counter::new(Counted::Login, &email)]).await?;
-            forget_others(connection, LinkPurpose::ResetPassword, id).await?;
+            links::forget(connection, id).await?;
             mails::tell(connection, (&email, language.as_deref()), Notice::PasswordChanged, now).await?;
             note(connection, (id, &name), Action::PasswordReset, &address, now).await?;
             Ok(PersonId(id))
@@ -172,6 +166,7 @@ impl MailLinkStore for Store {
             let others = link_rows::user_id.eq(&user).and(link_rows::purpose.eq(LinkPurpose::Invitation.as_str()));
             let others = others.and(link_rows::details.retrieve_as_text("email").eq(&details.email));
             diesel::delete(link_rows::table.filter(others)).execute(connection).await?;
+            mails::forget_invitations(connection, &user, &details.email).await?;
             let user: UserId = parse(&user, "user id")?;
             let by = Actor::Person { id: PersonId(id), name };
             let mut entry = Entry::new(user.clone(), by, Action::MemberJoined, Some(address.clone()));
@@ -194,12 +189,11 @@ impl MailLinkStore for Store {
             let new = email(&link)?;
             let id = link.person_id.ok_or(Rollback::Refused(LinkError::Gone))?;
             let (name, old, language) = person(connection, id).await?;
+            // While it is the old address that mails wait for.
+            links::forget(connection, id).await?;
             let changed = diesel::update(people::table.find(id)).set(people::email.eq(&new));
             changed.execute(connection).await.map_err(taken)?;
             sessions::end(connection, id, Ended::All).await?;
-            for purpose in [LinkPurpose::NewAddress, LinkPurpose::ResetPassword] {
-                forget_others(connection, purpose, id).await?;
-            }
             mails::tell(connection, (&old, language.as_deref()), Notice::AddressChanged, now).await?;
             note(connection, (id, &name), Action::AddressChanged, &address, now).await?;
             Ok(PersonId(id))

@@ -44,6 +44,19 @@ statement!(
     RETURNING id, recipient, language, facts, attempts"
 );
 
+statement!(
+    /// A mail that is being sent is deleted as well: it is not tried again.
+    ForgetLinks(person: i64 => BigInt) -> () = "
+    DELETE FROM mails
+    WHERE (facts ->> 'kind' = 'new_address' AND facts -> 'person' = to_jsonb($1::bigint))
+        OR (facts ->> 'kind' IN ('reset_password', 'sign_up') AND recipient = (SELECT email FROM people WHERE id = $1))"
+);
+
+statement!(
+    ForgetInvitations<'a>(user: &'a str => Text, recipient: &'a str => Text) -> () = "
+    DELETE FROM mails WHERE facts ->> 'kind' = 'invitation' AND facts ->> 'user' = $1 AND recipient = $2"
+);
+
 impl TryFrom<MailRow> for Leased {
     type Error = StoreError;
     fn try_from(row: MailRow) -> Result<Self, StoreError> {
@@ -72,6 +85,21 @@ pub(crate) async fn put(connection: &mut AsyncPgConnection, mail: &Outgoing, now
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// Mails that wait do not get a link to the person's account any more. One that was asked for by signing up is among
+/// them: to who has an account it is sent with a link to a new password.
+pub(super) async fn forget_links(connection: &mut AsyncPgConnection, person: i64) -> QueryResult<usize> {
+    ForgetLinks { person }.execute(connection).await
+}
+
+/// Invitations of an address to a shop that wait are not sent any more.
+pub(super) async fn forget_invitations(
+    connection: &mut AsyncPgConnection,
+    user: &str,
+    recipient: &str,
+) -> QueryResult<usize> {
+    ForgetInvitations { user, recipient }.execute(connection).await
 }
 
 /// Tells an address of a person of something.

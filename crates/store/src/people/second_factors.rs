@@ -11,11 +11,11 @@ use domain::{
     audit::Entry,
     log_in::{CHALLENGE_LASTS, CODES_A_CHALLENGE, Challenge, RecoveryCodes, SecondFactor, SecondFactorStore, TurnedOn},
     mail::Outgoing,
-    sessions::{Ended, TokenHash},
+    sessions::{Ended, Proven, TokenHash},
 };
 use time::OffsetDateTime;
 
-use super::{audit, mails, sessions};
+use super::{audit, links, mails, sessions};
 use crate::{
     Store,
     database::{error::Failure, query::RunQueryDsl},
@@ -48,7 +48,7 @@ pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTim
     Ok(())
 }
 
-/// What else changes with a factor: other sessions end, the person is told, and it is noted.
+/// What else changes with a factor: other sessions and all links end, the person is told, and it is noted.
 async fn conclude(
     connection: &mut AsyncPgConnection,
     (person, keep): (PersonId, SessionId),
@@ -57,6 +57,7 @@ async fn conclude(
     now: OffsetDateTime,
 ) -> QueryResult<()> {
     sessions::end(connection, person.0, Ended::AllBut(keep)).await?;
+    links::forget(connection, person.0).await?;
     if let Some(notice) = notice {
         mails::put(connection, notice, now).await?;
     }
@@ -81,22 +82,32 @@ async fn replace_codes(connection: &mut AsyncPgConnection, person: PersonId, cod
 
 #[async_trait]
 impl SecondFactorStore for Store {
-    async fn challenge(&self, hash: TokenHash, challenge: Challenge, now: OffsetDateTime) -> Result<(), StoreError> {
+    async fn challenge(
+        &self,
+        hash: TokenHash,
+        challenge: Challenge,
+        proven: Proven,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
         let Challenge { person, remember } = challenge;
-        self.run::<_, Failure>(async |connection| {
-            diesel::insert_into(challenges::table)
-                .values((
-                    challenges::hash.eq(hash.0.to_vec()),
-                    challenges::person_id.eq(person.0),
-                    challenges::remember.eq(remember),
-                    challenges::expires_at.eq(now + CHALLENGE_LASTS),
-                ))
-                .execute(connection)
-                .await?;
-            Ok(())
-        })
-        .await?;
-        Ok(())
+        let is_kept = self
+            .transact::<_, Failure>(async |connection| {
+                if !sessions::holds(connection, person.0, &proven).await? {
+                    return Ok(false);
+                }
+                diesel::insert_into(challenges::table)
+                    .values((
+                        challenges::hash.eq(hash.0.to_vec()),
+                        challenges::person_id.eq(person.0),
+                        challenges::remember.eq(remember),
+                        challenges::expires_at.eq(now + CHALLENGE_LASTS),
+                    ))
+                    .execute(connection)
+                    .await?;
+                Ok(true)
+            })
+            .await?;
+        Ok(is_kept)
     }
 
     async fn try_challenge(&self, hash: TokenHash, now: OffsetDateTime) -> Result<Option<Challenge>, StoreError> {
@@ -109,13 +120,13 @@ impl SecondFactorStore for Store {
         Ok(row.map(|ChallengeRow { person_id, remember }| Challenge { person: PersonId(person_id), remember }))
     }
 
-    async fn end_challenge(&self, hash: TokenHash) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| {
-            diesel::delete(challenges::table.find(hash.0.to_vec())).execute(connection).await?;
-            Ok(())
-        })
-        .await?;
-        Ok(())
+    async fn end_challenge(&self, hash: TokenHash) -> Result<bool, StoreError> {
+        let ended = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::delete(challenges::table.find(hash.0.to_vec())).execute(connection).await?)
+            })
+            .await?;
+        Ok(ended > 0)
     }
 
     async fn second_factor(&self, person: PersonId) -> Result<Option<SecondFactor>, StoreError> {

@@ -8,8 +8,8 @@ use domain::{
     accounts::Mode,
     audit::Entry,
     sessions::{
-        Beginning, Device, Ended, IDLE, LONGEST, Listed, NewSession, SEEN_EVERY, Session, SessionStore, TokenHash,
-        UNREMEMBERED,
+        Beginning, Device, Ended, IDLE, LONGEST, Listed, NewSession, Proven, SEEN_EVERY, Session, SessionStore,
+        TokenHash, UNREMEMBERED,
     },
 };
 use time::OffsetDateTime;
@@ -22,7 +22,7 @@ use crate::{
         error::{Failure, parse},
         query::RunQueryDsl,
     },
-    schema::{accounts, devices, memberships, people, second_factors, sessions, users},
+    schema::{accounts, challenges, devices, memberships, people, second_factors, sessions, users},
 };
 
 #[derive(Queryable, Selectable)]
@@ -68,8 +68,30 @@ pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTim
     Ok(())
 }
 
+/// Whether a log-in still holds that was decided by this. The row is locked: who changes it, or [`end`]s sessions,
+/// waits until what begins with it is there to be ended.
+pub(super) async fn holds(connection: &mut AsyncPgConnection, person: i64, proven: &Proven) -> QueryResult<bool> {
+    let row = people::table.find(person).filter(people::disabled_at.is_null()).select(people::password).for_share();
+    let password: Option<Option<String>> = row.first(connection).await.optional()?;
+    let factor = second_factors::table.find(person).filter(second_factors::turned_on_at.is_not_null());
+    let factor: Option<i64> = factor.select(second_factors::person_id).first(connection).await.optional()?;
+    Ok(password.as_ref() == Some(&proven.password) && factor.is_some() == proven.has_second_factor)
+}
+
+/// Ends the log-ins of a person that are under way: who has shown the password has to show it again. Those that have
+/// locked the row by [`holds`] are waited for.
+async fn end_log_ins(connection: &mut AsyncPgConnection, person: i64) -> QueryResult<()> {
+    let row = people::table.find(person).select(people::id).for_no_key_update();
+    let _: Option<i64> = row.first(connection).await.optional()?;
+    diesel::delete(challenges::table.filter(challenges::person_id.eq(person))).execute(connection).await?;
+    Ok(())
+}
+
 /// Ends sessions of a person within a transaction.
 pub(super) async fn end(connection: &mut AsyncPgConnection, person: i64, which: Ended) -> QueryResult<usize> {
+    if !matches!(which, Ended::One(_)) {
+        end_log_ins(connection, person).await?;
+    }
     let of_person = diesel::delete(sessions::table.filter(sessions::person_id.eq(person)));
     match which {
         Ended::One(id) => of_person.filter(sessions::id.eq(id.0)).execute(connection).await,
@@ -80,48 +102,54 @@ pub(super) async fn end(connection: &mut AsyncPgConnection, person: i64, which: 
 
 #[async_trait]
 impl SessionStore for Store {
-    async fn begin(&self, session: NewSession, with: Beginning, now: OffsetDateTime) -> Result<(), StoreError> {
+    async fn begin(&self, session: NewSession, with: Beginning, now: OffsetDateTime) -> Result<bool, StoreError> {
         let NewSession { hash, person, user, mode, device: Device { user_agent, address }, remember } = session;
         let lasts = if remember { LONGEST } else { UNREMEMBERED };
-        let Beginning { note, device, notice } = with;
-        self.transact::<_, Failure>(async |connection| {
-            diesel::insert_into(sessions::table)
-                .values((
-                    sessions::hash.eq(hash.0.to_vec()),
-                    sessions::person_id.eq(person.0),
-                    sessions::user_id.eq(user.as_str()),
-                    sessions::mode.eq(mode.as_str()),
-                    sessions::user_agent.eq(&user_agent),
-                    sessions::address.eq(&address),
-                    sessions::created_at.eq(now),
-                    sessions::seen_at.eq(now),
-                    sessions::expires_at.eq(now + lasts),
-                    sessions::confirmed_at.eq(now),
-                ))
-                .execute(connection)
-                .await?;
-            if let Some(hash) = device {
-                let others = devices::table.filter(devices::person_id.eq(person.0));
-                let is_first = others.select(devices::hash).first::<Vec<u8>>(connection).await.optional()?.is_none();
-                diesel::insert_into(devices::table)
+        let Beginning { proven, note, device, notice } = with;
+        let has_begun = self
+            .transact::<_, Failure>(async |connection| {
+                if let Some(proven) = &proven
+                    && !holds(connection, person.0, proven).await?
+                {
+                    return Ok(false);
+                }
+                diesel::insert_into(sessions::table)
                     .values((
-                        devices::hash.eq(hash.0.to_vec()),
-                        devices::person_id.eq(person.0),
-                        devices::created_at.eq(now),
+                        sessions::hash.eq(hash.0.to_vec()),
+                        sessions::person_id.eq(person.0),
+                        sessions::user_id.eq(user.as_str()),
+                        sessions::mode.eq(mode.as_str()),
+                        sessions::user_agent.eq(&user_agent),
+                        sessions::address.eq(&address),
+                        sessions::created_at.eq(now),
+                        sessions::seen_at.eq(now),
+                        sessions::expires_at.eq(now + lasts),
+                        sessions::confirmed_at.eq(now),
                     ))
                     .execute(connection)
                     .await?;
-                if let Some(notice) = notice.filter(|_| !is_first) {
-                    mails::put(connection, &notice, now).await?;
+                if let Some(hash) = device {
+                    let others = devices::table.filter(devices::person_id.eq(person.0)).select(devices::hash);
+                    let is_first = others.first::<Vec<u8>>(connection).await.optional()?.is_none();
+                    diesel::insert_into(devices::table)
+                        .values((
+                            devices::hash.eq(hash.0.to_vec()),
+                            devices::person_id.eq(person.0),
+                            devices::created_at.eq(now),
+                        ))
+                        .execute(connection)
+                        .await?;
+                    if let Some(notice) = notice.filter(|_| !is_first) {
+                        mails::put(connection, &notice, now).await?;
+                    }
                 }
-            }
-            if let Some(note) = &note {
-                audit::add(connection, note, now).await?;
-            }
-            Ok(())
-        })
-        .await?;
-        Ok(())
+                if let Some(note) = &note {
+                    audit::add(connection, note, now).await?;
+                }
+                Ok(true)
+            })
+            .await?;
+        Ok(has_begun)
     }
 
     async fn find(&self, hash: TokenHash) -> Result<Option<Session>, StoreError> {

@@ -168,7 +168,7 @@ async fn files_jobs_top_ups_and_decisions_are_noted() {
     let (store, account) = (&*shop.db.store, shop.account);
     let [imported, gone] = ["a.csv", "b.csv"];
     for (name, is_imported) in [(imported, true), (gone, false)] {
-        let id = store.begin(account, Kind::Orders, name, NOW).await.unwrap();
+        let id = store.begin(account, Kind::Orders, name, NOW).await.unwrap().unwrap();
         store.arrived(account, id, 1).await.unwrap();
         if is_imported {
             let note = || shop.note(Action::ImportStarted);

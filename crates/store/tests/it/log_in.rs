@@ -2,20 +2,22 @@
 
 use domain::{
     PersonId, SessionId, UserId,
+    accounts::Mode,
     audit::{Action, Actor, AuditLog, Entry},
     language::Language,
-    log_in::{Challenge, CredentialStore, RecoveryCodes, SecondFactorStore, TurnedOn},
+    log_in::{Challenge, Chosen, CredentialStore, MailLinkStore, RecoveryCodes, SecondFactorStore, TurnedOn},
     mail::{LEASE, Mail, MailQueue, Outgoing},
     page::PageRequest,
     people::{MemberError, NewMember, PersonStore, Role},
-    sessions::{Token, TokenHash},
+    sessions::{Beginning, Device, Link, LinkPurpose, LinkStore, NewSession, Proven, SessionStore, Token, TokenHash},
     throttle::{Counted, Counter, LONGEST_WAIT, Tally, ThrottleStore, Verdict},
 };
 use futures_util::future::join_all;
+use serde_json::json;
 use time::{Duration, OffsetDateTime, macros::datetime};
 
 use crate::{
-    database::{Database, fresh},
+    database::{Database, fresh, until_waiting},
     keys::user,
 };
 
@@ -139,12 +141,153 @@ async fn a_step_and_a_recovery_code_are_taken_once() {
     assert_eq!(db.store.recovery_codes(ana).await.unwrap().unwrap().hashes, [b"two".to_vec()]);
 
     let challenge = Challenge { person: ana, remember: true };
-    db.store.challenge(hash(1), challenge.clone(), NOW).await.unwrap();
+    let proven = db.store.of_person(ana).await.unwrap().unwrap().proven();
+    assert!(db.store.challenge(hash(1), challenge.clone(), proven.clone(), NOW).await.unwrap());
     let tried = join_all((0..9).map(|_| db.store.try_challenge(hash(1), NOW))).await;
     assert_eq!(tried.into_iter().filter(|tried| tried.as_ref().unwrap().is_some()).count(), 5);
-    db.store.challenge(hash(2), challenge.clone(), NOW).await.unwrap();
+    assert!(db.store.challenge(hash(2), challenge.clone(), proven, NOW).await.unwrap());
     assert_eq!(db.store.try_challenge(hash(2), NOW).await.unwrap(), Some(challenge));
     assert_eq!(db.store.try_challenge(hash(2), NOW + Duration::minutes(10)).await.unwrap(), None);
+}
+
+async fn set_password(db: &Database, user: &UserId, person: PersonId, password: &str) {
+    let note = note(user, Action::PasswordChanged);
+    db.store.set_password(person, password, SessionId(0), note, None, NOW).await.unwrap();
+}
+
+async fn turn_on(db: &Database, user: &UserId, person: PersonId) {
+    db.store.propose(person, b"secret".to_vec(), NOW).await.unwrap();
+    let codes = RecoveryCodes { salt: b"salt".to_vec(), hashes: vec![b"one".to_vec()] };
+    let on = TurnedOn { person, keep: SessionId(0), step: 100, codes };
+    db.store.turn_on(on, note(user, Action::SecondFactorAdded), None, NOW).await.unwrap();
+}
+
+async fn proven(db: &Database, person: PersonId) -> Proven {
+    db.store.of_person(person).await.unwrap().unwrap().proven()
+}
+
+async fn begin(db: &Database, seed: u8, (user, person): (&UserId, PersonId), proven: &Proven) -> bool {
+    let (user, device) = (user.clone(), Device::default());
+    let session = NewSession { hash: hash(seed), person, user, mode: Mode::Live, device, remember: true };
+    let with = Beginning { proven: Some(proven.clone()), ..Beginning::default() };
+    db.store.begin(session, with, NOW).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_log_in_that_was_proven_by_what_has_changed_does_not_go_on() {
+    let db = fresh().await;
+    let of = user(&db.store, b'a').await[0].user_id.clone();
+    let ana = member(&db, &of, "ana@example.com").await;
+    let challenge = async |seed: u8, proven: &Proven| {
+        let challenge = Challenge { person: ana, remember: true };
+        db.store.challenge(hash(seed), challenge, proven.clone(), NOW).await.unwrap()
+    };
+    set_password(&db, &of, ana, "old").await;
+    let old = proven(&db, ana).await;
+    assert!(begin(&db, 1, (&of, ana), &old).await && challenge(2, &old).await);
+    set_password(&db, &of, ana, "new").await;
+    assert!(!begin(&db, 3, (&of, ana), &old).await && !challenge(4, &old).await);
+    assert_eq!(db.store.try_challenge(hash(2), NOW).await.unwrap(), None, "who showed the old one shows the new one");
+    assert!(!db.store.end_challenge(hash(2)).await.unwrap());
+    assert_eq!(SessionStore::list(&*db.store, ana, NOW).await.unwrap(), []);
+
+    let without = proven(&db, ana).await;
+    assert!(begin(&db, 5, (&of, ana), &without).await);
+    turn_on(&db, &of, ana).await;
+    assert!(!begin(&db, 6, (&of, ana), &without).await, "a second factor is to be shown");
+    let both = proven(&db, ana).await;
+    assert!(begin(&db, 7, (&of, ana), &both).await && challenge(8, &both).await);
+    assert!(db.store.end_challenge(hash(8)).await.unwrap());
+    db.store.set_disabled(ana, true, NOW).await.unwrap();
+    assert!(!begin(&db, 9, (&of, ana), &both).await);
+}
+
+#[tokio::test]
+async fn a_log_in_waits_for_the_password_that_is_being_changed() {
+    let db = fresh().await;
+    let of = user(&db.store, b'a').await[0].user_id.clone();
+    let ana = member(&db, &of, "ana@example.com").await;
+    set_password(&db, &of, ana, "old").await;
+    let old = proven(&db, ana).await;
+    let holder = db.session().await;
+    holder.batch_execute("BEGIN; UPDATE people SET password = 'new'").await.unwrap();
+    let change = async {
+        until_waiting(&db.sql, 1).await;
+        holder.batch_execute("COMMIT").await.unwrap();
+    };
+    let (has_begun, ()) = tokio::join!(begin(&db, 1, (&of, ana), &old), change);
+    assert!(!has_begun);
+}
+
+/// Two links and three mails that wait for one, as somebody asked for them.
+async fn ask_for_links(db: &Database, person: PersonId, email: &str, seed: u8) {
+    for (seed, purpose) in [(seed, LinkPurpose::NewAddress), (seed + 1, LinkPurpose::ResetPassword)] {
+        let link = Link { purpose, person: Some(person), user: None, details: json!({ "email": email }) };
+        db.store.make(hash(seed), link, NOW, NOW + Duration::hours(1)).await.unwrap();
+    }
+    let new = Mail::NewAddress { person };
+    for (to, mail) in [("new@example.com", new), (email, Mail::ResetPassword), (email, Mail::SignUp)] {
+        let mail = Outgoing { to: to.parse().unwrap(), language: Language::English, mail };
+        db.store.put(mail, None, NOW).await.unwrap();
+    }
+}
+
+/// Links, and mails that wait for one.
+async fn left(db: &Database) -> (i64, i64) {
+    let left = "SELECT (SELECT count(*) FROM links), (SELECT count(*) FROM mails WHERE facts->>'kind' <> 'notice')";
+    let row = db.sql.query_one(left, &[]).await.unwrap();
+    (row.get(0), row.get(1))
+}
+
+#[tokio::test]
+async fn what_a_person_is_known_by_ends_links_and_mails_that_wait_for_one() {
+    let db = fresh().await;
+    let of = user(&db.store, b'a').await[0].user_id.clone();
+    let [ana, eva] = [member(&db, &of, "ana@example.com").await, member(&db, &of, "eva@example.com").await];
+    let from = || "203.0.113.7".to_owned();
+    ask_for_links(&db, eva, "eva@example.com", 100).await;
+    let of_eva = left(&db).await;
+    assert_eq!(of_eva, (2, 3));
+    let ask = || ask_for_links(&db, ana, "ana@example.com", 1);
+
+    ask().await;
+    assert_eq!(left(&db).await, (4, 6));
+    set_password(&db, &of, ana, "second").await;
+    assert_eq!(left(&db).await, of_eva);
+    ask().await;
+    turn_on(&db, &of, ana).await;
+    assert_eq!(left(&db).await, of_eva);
+    ask().await;
+    let note = note(&of, Action::SecondFactorRemoved);
+    db.store.turn_off(ana, SessionId(0), note, None, NOW).await.unwrap();
+    assert_eq!(left(&db).await, of_eva);
+    ask().await;
+    db.store.reset_password(hash(2), "third", from(), NOW).await.unwrap();
+    assert_eq!(left(&db).await, of_eva);
+    ask().await;
+    db.store.change_address(hash(1), from(), NOW).await.unwrap();
+    assert_eq!(left(&db).await, of_eva);
+}
+
+#[tokio::test]
+async fn who_joins_gets_no_other_invitation_to_the_same_shop() {
+    let db = fresh().await;
+    let of = user(&db.store, b'a').await[0].user_id.clone();
+    let other = user(&db.store, b'b').await[0].user_id.clone();
+    for (user, to) in [(&of, "luis@example.com"), (&of, "eva@example.com"), (&other, "luis@example.com")] {
+        let mail = Mail::Invitation { user: user.clone(), role: Role::Owner, by: "Ana".into(), shop: "Casa".into() };
+        let mail = Outgoing { to: to.parse().unwrap(), language: Language::Spanish, mail };
+        db.store.put(mail, None, NOW).await.unwrap();
+    }
+    let details = json!({ "email": "luis@example.com", "role": "viewer" });
+    let link = Link { purpose: LinkPurpose::Invitation, person: None, user: Some(of.clone()), details };
+    db.store.make(hash(1), link, NOW, NOW + Duration::hours(1)).await.unwrap();
+    let luis = Chosen { name: "Luis".into(), password: "hash".into(), language: Language::Spanish };
+    db.store.join(hash(1), Some(luis), "203.0.113.7".to_owned(), NOW).await.unwrap();
+    let waiting = db.store.lease(9, NOW).await.unwrap();
+    let mut waiting: Vec<_> = waiting.iter().map(|mail| mail.outgoing.to.as_str()).collect();
+    waiting.sort_unstable();
+    assert_eq!(waiting, ["eva@example.com", "luis@example.com"]);
 }
 
 #[tokio::test]
