@@ -21,7 +21,7 @@ use domain::{
     error::Chain,
     imports::Target,
     jobs::{JobRequests, RequestLease},
-    uploads::{Ended, FileImporter, ImportFailure, Job, KEPT, PIECE_BYTES, Part, Upload, UploadLease, UploadStore},
+    uploads::{Ended, FileImporter, ImportFailure, Job, PIECE_BYTES, Part, Upload, UploadLease, UploadStore},
 };
 use futures_util::FutureExt;
 use tokio::time::{interval, sleep};
@@ -74,7 +74,7 @@ impl UploadWorker {
     /// done again by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let stop = stop.shared();
-        let prune = || async { self.uploads.prune((self.clock)() - KEPT).await.map(|_| false) };
+        let prune = || async { self.uploads.prune((self.clock)()).await.map(|_| false) };
         tokio::join!(
             worker::run(stop.clone(), PRUNED_EVERY, "old uploads could not be removed", prune),
             worker::run(stop, EVERY, "what is to be imported could not be looked up", || self.tick()),

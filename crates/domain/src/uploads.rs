@@ -30,6 +30,10 @@ pub const SAMPLE_BYTES: usize = 1 << 20;
 pub const MAX_NAME_CHARS: usize = 200;
 /// How long an upload is kept.
 pub const KEPT: Duration = Duration::days(30);
+/// What has not arrived by then is removed, and does not arrive any more.
+pub const ARRIVES_WITHIN: Duration = Duration::hours(1);
+/// Uploads of an account that may arrive or wait to be imported.
+pub const MOST_WAITING: i64 = 20;
 
 text_enum!(
     /// What a file holds.
@@ -136,16 +140,16 @@ pub enum Ended {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait UploadStore: Send + Sync {
-    /// Begins an upload, whose bytes are yet to arrive.
+    /// Begins an upload, whose bytes are yet to arrive. `None` where [`MOST_WAITING`] of the account are not done.
     async fn begin(
         &self,
         account: AccountId,
         kind: Kind,
         name: &str,
         now: OffsetDateTime,
-    ) -> Result<UploadId, StoreError>;
-    /// Keeps a piece of an upload that is arriving. Pieces are numbered from 0.
-    async fn append(&self, account: AccountId, id: UploadId, number: i64, bytes: Vec<u8>) -> Result<(), StoreError>;
+    ) -> Result<Option<UploadId>, StoreError>;
+    /// Keeps a piece of an upload that is arriving; false for any other. Pieces are numbered from 0.
+    async fn append(&self, account: AccountId, id: UploadId, number: i64, bytes: Vec<u8>) -> Result<bool, StoreError>;
     /// All bytes have arrived.
     async fn arrived(&self, account: AccountId, id: UploadId, bytes: i64) -> Result<(), StoreError>;
     async fn find(&self, account: AccountId, id: UploadId) -> Result<Option<Upload>, StoreError>;
@@ -194,8 +198,9 @@ pub trait UploadStore: Send + Sync {
     /// Ends the import. With one that is done the file goes, and the account's jobs are asked for. False when the lease is
     /// another's by now; then nothing is written.
     async fn end(&self, lease: UploadLease, ended: Ended, now: OffsetDateTime) -> Result<bool, StoreError>;
-    /// Removes uploads that were begun before `before`, of all accounts, but those being imported; returns how many.
-    async fn prune(&self, before: OffsetDateTime) -> Result<u64, StoreError>;
+    /// Removes uploads of all accounts that were kept for [`KEPT`], but those being imported, and those that have been
+    /// arriving for longer than [`ARRIVES_WITHIN`]; returns how many.
+    async fn prune(&self, now: OffsetDateTime) -> Result<u64, StoreError>;
 }
 
 text_enum!(

@@ -10,13 +10,15 @@ use domain::{
     AccountId, StoreError, UploadId,
     audit::Entry,
     page::{Page, PageRequest},
-    uploads::{Ended, Kind, Part, Reading, State, Upload, UploadLease, UploadStore},
+    uploads::{
+        ARRIVES_WITHIN, Ended, KEPT, Kind, MOST_WAITING, Part, Reading, State, Upload, UploadLease, UploadStore,
+    },
 };
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::{
-    Store,
+    Store, accounts,
     database::{
         error::{Failure, corrupt, parse},
         query::RunQueryDsl,
@@ -157,6 +159,30 @@ async fn remove_pieces(
     Ok(())
 }
 
+/// A piece that is there already, of a worker that lost its lease, gives way.
+async fn insert_piece(
+    connection: &mut AsyncPgConnection,
+    (account, id): (AccountId, UploadId),
+    part: Part,
+    number: i64,
+    bytes: &[u8],
+) -> Result<(), Failure> {
+    diesel::insert_into(upload_pieces::table)
+        .values((
+            upload_pieces::account_id.eq(account.0),
+            upload_pieces::upload_id.eq(id.0),
+            upload_pieces::part.eq(part.as_str()),
+            upload_pieces::number.eq(number),
+            upload_pieces::bytes.eq(bytes),
+        ))
+        .on_conflict((upload_pieces::account_id, upload_pieces::upload_id, upload_pieces::part, upload_pieces::number))
+        .do_update()
+        .set(upload_pieces::bytes.eq(bytes))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 #[async_trait]
 impl UploadStore for Store {
     async fn begin(
@@ -165,28 +191,53 @@ impl UploadStore for Store {
         kind: Kind,
         name: &str,
         now: OffsetDateTime,
-    ) -> Result<UploadId, StoreError> {
-        let row = (
-            uploads::account_id.eq(account.0),
-            uploads::kind.eq(kind.as_str()),
-            uploads::name.eq(name),
-            uploads::state.eq(State::Arriving.as_str()),
-            uploads::created_at.eq(now),
-        );
-        let id: i64 = self
-            .run::<_, Failure>(async |connection| {
-                Ok(diesel::insert_into(uploads::table)
-                    .values(row)
-                    .returning(uploads::id)
-                    .get_result(connection)
-                    .await?)
+    ) -> Result<Option<UploadId>, StoreError> {
+        let id: Option<i64> = self
+            .transact::<_, Failure>(async |connection| {
+                // So that what is counted stays so until the row is there.
+                accounts::lock(connection, account).await?;
+                // What should have arrived long ago only waits to be removed.
+                let arrives = uploads::created_at.gt(now - ARRIVES_WITHIN);
+                let waiting = uploads::table
+                    .filter(uploads::account_id.eq(account.0))
+                    .filter(uploads::state.ne(State::Done.as_str()))
+                    .filter(uploads::state.ne(State::Arriving.as_str()).or(arrives));
+                let waiting: i64 = waiting.count().get_result(connection).await?;
+                if waiting >= MOST_WAITING {
+                    return Ok(None);
+                }
+                let row = (
+                    uploads::account_id.eq(account.0),
+                    uploads::kind.eq(kind.as_str()),
+                    uploads::name.eq(name),
+                    uploads::state.eq(State::Arriving.as_str()),
+                    uploads::created_at.eq(now),
+                );
+                let insert = diesel::insert_into(uploads::table).values(row).returning(uploads::id);
+                Ok(Some(insert.get_result(connection).await?))
             })
             .await?;
-        Ok(UploadId(id))
+        Ok(id.map(UploadId))
     }
 
-    async fn append(&self, account: AccountId, id: UploadId, number: i64, bytes: Vec<u8>) -> Result<(), StoreError> {
-        self.insert_piece(account, id, Part::File, number, bytes).await
+    async fn append(&self, account: AccountId, id: UploadId, number: i64, bytes: Vec<u8>) -> Result<bool, StoreError> {
+        let is_kept = self
+            .transact::<_, Failure>(async |connection| {
+                // Whoever removes the upload waits for the piece, and removes it as well.
+                let arriving = uploads::table
+                    .find((account.0, id.0))
+                    .filter(uploads::state.eq(State::Arriving.as_str()))
+                    .select(uploads::id)
+                    .for_key_share();
+                let arriving: Option<i64> = arriving.first(connection).await.optional()?;
+                if arriving.is_none() {
+                    return Ok(false);
+                }
+                insert_piece(connection, (account, id), Part::File, number, &bytes).await?;
+                Ok(true)
+            })
+            .await?;
+        Ok(is_kept)
     }
 
     async fn arrived(&self, account: AccountId, id: UploadId, bytes: i64) -> Result<(), StoreError> {
@@ -352,7 +403,10 @@ impl UploadStore for Store {
     }
 
     async fn add_rejects(&self, lease: UploadLease, number: i64, bytes: Vec<u8>) -> Result<(), StoreError> {
-        self.insert_piece(lease.account, lease.id, Part::Rejects, number, bytes).await
+        let of = (lease.account, lease.id);
+        self.run::<_, Failure>(async |connection| insert_piece(connection, of, Part::Rejects, number, &bytes).await)
+            .await?;
+        Ok(())
     }
 
     async fn end(&self, lease: UploadLease, ended: Ended, now: OffsetDateTime) -> Result<bool, StoreError> {
@@ -379,11 +433,13 @@ impl UploadStore for Store {
         Ok(done)
     }
 
-    async fn prune(&self, before: OffsetDateTime) -> Result<u64, StoreError> {
+    async fn prune(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
+        let is_old = uploads::created_at.lt(now - KEPT);
+        let is_late = uploads::state.eq(State::Arriving.as_str()).and(uploads::created_at.lt(now - ARRIVES_WITHIN));
         let rows: Vec<Key> = self
             .run::<_, Failure>(async |connection| {
                 Ok(uploads::table
-                    .filter(uploads::created_at.lt(before))
+                    .filter(is_old.or(is_late))
                     .filter(uploads::state.ne_all([State::Queued.as_str(), State::Running.as_str()]))
                     .select(Key::as_select())
                     .limit(1_000)
@@ -393,44 +449,8 @@ impl UploadStore for Store {
             .await?;
         let mut removed = 0;
         for Key { account_id, id } in rows {
-            removed += u64::from(self.discard(AccountId(account_id), UploadId(id), None, before).await?);
+            removed += u64::from(self.discard(AccountId(account_id), UploadId(id), None, now).await?);
         }
         Ok(removed)
-    }
-}
-
-impl Store {
-    /// A piece that is there already, of a worker that lost its lease, gives way.
-    async fn insert_piece(
-        &self,
-        account: AccountId,
-        id: UploadId,
-        part: Part,
-        number: i64,
-        bytes: Vec<u8>,
-    ) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| {
-            diesel::insert_into(upload_pieces::table)
-                .values((
-                    upload_pieces::account_id.eq(account.0),
-                    upload_pieces::upload_id.eq(id.0),
-                    upload_pieces::part.eq(part.as_str()),
-                    upload_pieces::number.eq(number),
-                    upload_pieces::bytes.eq(&bytes),
-                ))
-                .on_conflict((
-                    upload_pieces::account_id,
-                    upload_pieces::upload_id,
-                    upload_pieces::part,
-                    upload_pieces::number,
-                ))
-                .do_update()
-                .set(upload_pieces::bytes.eq(&bytes))
-                .execute(connection)
-                .await?;
-            Ok(())
-        })
-        .await?;
-        Ok(())
     }
 }

@@ -4,7 +4,9 @@ use domain::{
     AccountId, UploadId,
     jobs::JobRequests,
     page::PageRequest,
-    uploads::{Ended, Kind, Outcome, Part, Reading, State, UploadLease, UploadStore},
+    uploads::{
+        ARRIVES_WITHIN, Ended, KEPT, Kind, MOST_WAITING, Outcome, Part, Reading, State, UploadLease, UploadStore,
+    },
 };
 use time::{Duration, OffsetDateTime, macros::datetime};
 
@@ -16,10 +18,10 @@ use crate::{
 const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
 
 async fn ready(db: &Database, account: AccountId) -> UploadId {
-    let id = db.store.begin(account, Kind::Orders, "orders.csv", NOW).await.unwrap();
+    let id = db.store.begin(account, Kind::Orders, "orders.csv", NOW).await.unwrap().unwrap();
     for (number, piece) in ["order_id,", "sku\n"].into_iter().enumerate() {
         let number = i64::try_from(number).unwrap();
-        db.store.append(account, id, number, piece.as_bytes().to_vec()).await.unwrap();
+        assert!(db.store.append(account, id, number, piece.as_bytes().to_vec()).await.unwrap());
     }
     db.store.arrived(account, id, 13).await.unwrap();
     id
@@ -126,20 +128,44 @@ async fn the_list_has_what_has_arrived_and_old_files_go() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     let (first, second) = (ready(&db, account).await, ready(&db, account).await);
-    let arriving = db.store.begin(account, Kind::Stock, "stock.csv", NOW).await.unwrap();
-    db.store.append(account, arriving, 0, b"sku".to_vec()).await.unwrap();
+    let arriving = db.store.begin(account, Kind::Stock, "stock.csv", NOW).await.unwrap().unwrap();
+    let append = async |number| db.store.append(account, arriving, number, b"sku".to_vec()).await.unwrap();
+    assert!(append(0).await);
     let page = |cursor| UploadStore::page(&*db.store, account, PageRequest { limit: 1, cursor });
     let newest = page(None).await.unwrap();
     assert_eq!((newest.items[0].id, newest.next_cursor), (second, Some(second.0)));
     assert_eq!(page(newest.next_cursor).await.unwrap().items[0].id, first);
     db.store.queue(account, second, &Reading::default(), None, NOW).await.unwrap();
-    assert_eq!(UploadStore::prune(&*db.store, NOW).await.unwrap(), 0);
-    assert_eq!(UploadStore::prune(&*db.store, NOW + Duration::SECOND).await.unwrap(), 2);
+    let prune = async |at| UploadStore::prune(&*db.store, at).await.unwrap();
+    assert_eq!(prune(NOW + ARRIVES_WITHIN).await, 0);
+    assert_eq!(prune(NOW + ARRIVES_WITHIN + Duration::SECOND).await, 1);
+    assert_eq!(state(&db, account, arriving).await, None);
+    assert!(!append(1).await, "it came too late");
+    assert_eq!(prune(NOW + KEPT).await, 0);
+    assert_eq!(prune(NOW + KEPT + Duration::SECOND).await, 1);
     assert_eq!((state(&db, account, first).await, state(&db, account, second).await), (None, Some(State::Queued)));
     let left = "SELECT count(DISTINCT upload_id) FROM upload_pieces";
     assert_eq!(db.sql.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 1);
     assert!(db.store.discard(account, second, None, NOW).await.unwrap());
     assert!(!db.store.discard(account, second, None, NOW).await.unwrap());
+}
+
+#[tokio::test]
+async fn as_many_files_may_wait_as_may_with_those_that_are_arriving() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let begin = |account, now| db.store.begin(account, Kind::Stock, "stock.csv", now);
+    let ready = ready(&db, account).await;
+    for _ in 2..MOST_WAITING {
+        assert!(begin(account, NOW).await.unwrap().is_some());
+    }
+    let begun = futures_util::future::join_all((0..4).map(|_| begin(account, NOW))).await;
+    assert_eq!(begun.into_iter().filter_map(Result::unwrap).count(), 1, "of those that come at once");
+    assert!(begin(other, NOW).await.unwrap().is_some());
+    assert!(db.store.discard(account, ready, None, NOW).await.unwrap());
+    assert!(begin(account, NOW).await.unwrap().is_some());
+    assert_eq!(begin(account, NOW + ARRIVES_WITHIN - Duration::SECOND).await.unwrap(), None);
+    assert!(begin(account, NOW + ARRIVES_WITHIN).await.unwrap().is_some(), "the others do not arrive any more");
 }
 
 #[tokio::test]

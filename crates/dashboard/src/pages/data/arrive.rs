@@ -4,16 +4,12 @@ use actix_multipart::{Field, Multipart};
 use actix_web::{HttpResponse, web::Data};
 use domain::{
     AccountId, UploadId,
-    page::PageRequest,
-    uploads::{Kind, MAX_BYTES, MAX_NAME_CHARS, PIECE_BYTES, State as UploadState},
+    uploads::{Kind, MAX_BYTES, MAX_NAME_CHARS, PIECE_BYTES},
 };
 use futures_util::TryStreamExt;
 
 use crate::{error::PageError, pages::see, session::Viewer, state::State};
 
-/// Files of an account that may wait to be imported, and uploads that are looked through for them.
-const MOST_WAITING: usize = 20;
-const LOOKED_AT: i64 = 200;
 /// Bytes of a field that is no file.
 const MAX_FIELD: usize = 64;
 
@@ -43,12 +39,8 @@ async fn text(field: &mut Field) -> Result<String, PageError> {
 /// Keeps the bytes of a file. What does not arrive whole is removed, at once or with the old ones.
 async fn arrive(state: &State, account: AccountId, kind: Kind, field: Field) -> Result<UploadId, PageError> {
     let name = file_name(field.content_disposition().and_then(|about| about.get_filename()).unwrap_or_default());
-    let newest = PageRequest { limit: LOOKED_AT, cursor: None };
-    let waiting = state.uploads.page(account, newest).await?.items;
-    if waiting.iter().filter(|upload| upload.state != UploadState::Done).count() >= MOST_WAITING {
-        return Err(PageError::TooManyFiles);
-    }
-    let id = state.uploads.begin(account, kind, &name, (state.clock)()).await?;
+    let begun = state.uploads.begin(account, kind, &name, (state.clock)()).await?;
+    let id = begun.ok_or(PageError::TooManyFiles)?;
     match keep(state, account, id, field).await {
         Ok(bytes) => {
             state.uploads.arrived(account, id, bytes).await?;
@@ -71,14 +63,20 @@ async fn keep(state: &State, account: AccountId, id: UploadId, mut field: Field)
         held.extend_from_slice(&chunk);
         while held.len() >= PIECE_BYTES {
             let rest = held.split_off(PIECE_BYTES);
-            state.uploads.append(account, id, number, std::mem::replace(&mut held, rest)).await?;
+            append(state, account, id, number, std::mem::replace(&mut held, rest)).await?;
             number += 1;
         }
     }
     if !held.is_empty() {
-        state.uploads.append(account, id, number, held).await?;
+        append(state, account, id, number, held).await?;
     }
     if total == 0 { Err(PageError::Invalid("file")) } else { Ok(i64::try_from(total).unwrap_or(i64::MAX)) }
+}
+
+/// Keeps a piece. What has been arriving for too long was removed, and nothing is added to it.
+async fn append(state: &State, account: AccountId, id: UploadId, number: i64, bytes: Vec<u8>) -> Result<(), PageError> {
+    let is_kept = state.uploads.append(account, id, number, bytes).await?;
+    if is_kept { Ok(()) } else { Err(PageError::Invalid("file")) }
 }
 
 /// The last part of what the browser calls the file, without what cannot be shown.
