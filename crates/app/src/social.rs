@@ -24,7 +24,7 @@ use domain::{
     social::{
         Channel, Classified, Decision, Situation, Tongue,
         channels::{ChannelError, ParsedHook, Profile, SocialInbox, SocialReplies},
-        classify, decide,
+        classify, decide, goes_by_vote,
         profiles::{SUBSCRIBE_AGAIN, SUBSCRIBE_EVERY},
         replies::{HookLog, Intake, ProfileStore, ReplyQueue, SocialAccount, Undecided, Waiting, token_binding},
         votes::{Counted, Vote, VoteStore},
@@ -115,6 +115,8 @@ enum Opened<'a> {
 struct Judged {
     classified: Classified,
     decision: Decision,
+    /// Whether the model's vote, if it had one, was what it went by.
+    goes_by_vote: bool,
 }
 
 impl SocialWorker {
@@ -215,20 +217,21 @@ impl SocialWorker {
         let vote = vote.filter(|_| undecided.settings.model_vote);
         let vote = vote.unwrap_or_else(|| self.known_vote(undecided, account.mode));
         let (zone, language) = (&account.timezone, Tongue::from(account.locale.language));
-        let decision = decide(&self.situation(undecided, (zone, language), &classified, vote, now));
-        let decision = match decision {
+        let situation = self.situation(undecided, (zone, language), &classified, vote, now);
+        let goes_by_vote = goes_by_vote(&situation);
+        let decision = match decide(&situation) {
             // Nothing is posted for a sandbox.
             Decision::Send { choice, .. } if !self.may_post(undecided.channel, account.mode) => {
                 Decision::DryRun { choice }
             }
             other => other,
         };
-        Ok(Judged { classified, decision })
+        Ok(Judged { classified, decision, goes_by_vote })
     }
 
     /// Writes what was decided, with the end of the vote that it goes by.
     async fn conclude(&self, undecided: &Undecided, judged: Judged, vote: Option<Counted>) -> Result<(), StoreError> {
-        let Judged { classified, decision } = judged;
+        let Judged { classified, decision, goes_by_vote: _ } = judged;
         if !matches!(decision, Decision::Ask { .. }) {
             let category = classified.category.as_str();
             metrics::counter!("social_decisions_total", "category" => category).increment(1);

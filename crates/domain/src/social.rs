@@ -18,7 +18,8 @@ pub mod votes;
 
 pub use classify::{Classified, classify, fingerprint_of};
 pub use decide::{
-    AGE_LIMIT, Choice, Decision, RAID_COMMENTERS, RAID_WINDOW, Sent, Situation, Thread, decide, delay, names_opt_out,
+    AGE_LIMIT, Choice, Decision, RAID_COMMENTERS, RAID_WINDOW, Sent, Situation, Thread, decide, delay, goes_by_vote,
+    names_opt_out,
 };
 pub use gate::{GATE_JUDGED, GATE_WRONG, Gate, wilson_interval};
 

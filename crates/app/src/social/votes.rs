@@ -98,6 +98,8 @@ impl SocialWorker {
         match self.votes.again(undecided, self.now()).await? {
             Some(undecided) => {
                 let judged = self.judge(&undecided, Some(counted.vote())).await?;
+                // A person who answered meanwhile, or a switch: nothing is paid for an answer that nobody goes by.
+                let counted = if judged.goes_by_vote { counted } else { counted.unused() };
                 self.conclude(&undecided, judged, Some(counted)).await
             }
             None => {

@@ -162,6 +162,14 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     Decision::Send { choice, due_at: situation.now + delay(situation.random) }
 }
 
+/// Whether the decision goes by what a model chose, be it that none of the templates fits. It does not where anything
+/// else decides: a brake, the settings, or what the rules are sure of.
+pub fn goes_by_vote(situation: &Situation<'_>) -> bool {
+    let Situation { settings, classified, .. } = situation;
+    let is_wanted = settings.mode != Mode::Off && settings.model_vote && classified.is_doubtful();
+    is_wanted && matches!(brake(situation), Some(Reason::LowConfidence))
+}
+
 /// An answer that is not sent by itself: kept to be judged, or for a person to approve.
 fn proposed(mode: Mode, choice: Choice) -> Decision {
     if mode == Mode::DryRun {

@@ -96,6 +96,11 @@ impl Counted {
             Err(_) => Vote::Unusable,
         }
     }
+
+    /// The same where the decision does not go by the answer: it is not paid for.
+    pub fn unused(self) -> Self {
+        Self { answer: self.answer.and(Err("the decision does not go by it")), ..self }
+    }
 }
 
 /// The templates that a comment of this category and language could be answered with, those of its own category first.

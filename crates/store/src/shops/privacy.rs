@@ -16,6 +16,7 @@ use domain::{
             CustomerData, CustomerOrder, LoggedRequest, NewRequest, PrivacyStore, Redacted, RequestKind, TIME_LIMIT,
         },
     },
+    social::Reason,
 };
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
@@ -30,8 +31,8 @@ use crate::{
     ingest::imports,
     people::audit,
     schema::{
-        accounts, conversations, customer_days, customer_handles, customer_totals, customers, integrations, orders,
-        privacy_requests, risks,
+        accounts, customer_days, customer_handles, customer_totals, customers, integrations, orders, privacy_requests,
+        risks,
     },
 };
 
@@ -169,6 +170,32 @@ statement!(
 statement!(
     StripRefunds<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
     UPDATE refunds SET customer_id = NULL, content_hash = '' WHERE account_id = $1 AND customer_id = ANY($2)"
+);
+
+statement!(
+    /// Wipes what was written in conversations with customers.
+    WipeMessages<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    UPDATE conversation_messages SET body = NULL, author_external_id = NULL, is_undecided = false, vote_due_at = NULL
+    WHERE account_id = $1 AND conversation_id IN (
+        SELECT id FROM conversations WHERE account_id = $1 AND customer_id = ANY($2))"
+);
+
+statement!(
+    /// Wipes the answers to them, and sends none that waits. One that may be on its way is wiped with age.
+    WipeAnswers<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, reason: &'a str => Text) -> () = "
+    UPDATE auto_replies SET message = NULL, author_external_id = NULL, due_at = NULL, claim = claim + 1,
+        state = CASE state WHEN 'reserved' THEN 'held' ELSE state END,
+        reason = CASE WHEN state IN ('reserved', 'held') THEN $3 ELSE reason END
+    WHERE account_id = $1 AND state NOT IN ('sending', 'unknown') AND conversation_id IN (
+        SELECT id FROM conversations WHERE account_id = $1 AND customer_id = ANY($2))"
+);
+
+statement!(
+    /// Ends the conversations, which name nobody any more.
+    CloseConversations<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    UPDATE conversations SET customer_id = NULL, author_external_id = NULL, username = NULL, status = 'closed',
+        snoozed_until = NULL, waiting_since = NULL
+    WHERE account_id = $1 AND customer_id = ANY($2)"
 );
 
 #[async_trait]
@@ -395,8 +422,8 @@ async fn forget(
     Ok((Redacted { customers: count(ids.len()), orders: count(stripped) }, ids.last().copied()))
 }
 
-/// Removes customers with what was computed of them, and who of the commenters they are; their documents keep their money. Returns how many orders lost their
-/// buyer.
+/// Removes customers with what was computed of them, who of the commenters they are, and what was written in conversations with
+/// them; their documents keep their money. Returns how many orders lost their buyer.
 async fn strip(
     connection: &mut AsyncPgConnection,
     account: i64,
@@ -413,11 +440,9 @@ async fn strip(
                 .await?;)*
         };
     }
-    let talks = conversations::table.filter(conversations::account_id.eq(account));
-    diesel::update(talks.filter(conversations::customer_id.eq_any(ids)))
-        .set(conversations::customer_id.eq(None::<i64>))
-        .execute(connection)
-        .await?;
+    WipeMessages { account, ids }.execute(connection).await?;
+    WipeAnswers { account, ids, reason: Reason::Deleted.as_str() }.execute(connection).await?;
+    CloseConversations { account, ids }.execute(connection).await?;
     clear!(
         customer_days: customer_id, customer_totals: customer_id, customer_handles: customer_id, risks: customer_id,
         customers: id

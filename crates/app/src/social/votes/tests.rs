@@ -245,7 +245,12 @@ async fn a_brake_that_came_meanwhile_holds() {
     let mut again = undecided(DOUBTFUL);
     again.thread.has_human = true;
     world.again = Some(again);
-    assert_eq!(world.voted().await.last().unwrap(), "human_active paid");
+    assert_eq!(world.voted().await.last().unwrap(), "human_active refund");
+    let mut world = World::new(Ok(json!({ "answer": "5" })));
+    let mut again = undecided(DOUBTFUL);
+    again.settings.model_vote = false;
+    world.again = Some(again);
+    assert_eq!(world.voted().await.last().unwrap(), "low_confidence refund", "it was switched off");
     let mut world = World::new(Ok(json!({ "answer": "5" })));
     let mut again = undecided(DOUBTFUL);
     again.templates.retain(|template| template.id.0 != 5);

@@ -301,6 +301,24 @@ fn no_model_is_asked_where_another_brake_holds() {
     }
 }
 
+#[test]
+fn a_vote_is_used_only_where_nothing_else_decides() {
+    let used = |text: &str, change: fn(&mut Settings), brake: fn(&mut Situation<'_>)| {
+        let mut world = World::asking(text, Mode::Auto);
+        world.settings.model_vote = true;
+        change(&mut world.settings);
+        let mut situation = Situation { vote: Vote::For(TemplateId(5)), ..world.situation() };
+        brake(&mut situation);
+        goes_by_vote(&situation)
+    };
+    assert!(used(DOUBTFUL, |_| {}, |_| {}));
+    assert!(used(DOUBTFUL, |_| {}, |s| s.vote = Vote::ForNone));
+    assert!(!used(DOUBTFUL, |_| {}, |s| s.thread.has_human = true));
+    assert!(!used(DOUBTFUL, |settings| settings.model_vote = false, |_| {}));
+    assert!(!used(DOUBTFUL, |settings| settings.mode = Mode::Off, |_| {}));
+    assert!(!used("¿Cuánto cuesta este vestido?", |_| {}, |_| {}));
+}
+
 #[rstest]
 #[case::both_mean_the_same(DOUBTFUL, Vote::For(TemplateId(5)), Reason::NeedsApproval)]
 #[case::another_category(DOUBTFUL, Vote::For(TemplateId(8)), Reason::VotersDisagree)]

@@ -154,10 +154,19 @@ async fn a_shop_forgets_a_buyer_by_itself() {
     let (mine, theirs) = (connected(&db).await.0, connected(&db).await.0);
     for account in [mine, theirs] {
         let talk = format!(
-            "INSERT INTO conversations (account_id, channel, external_id, social_account_id, customer_id, position,
-                 messages_count, created_at, updated_at)
-             SELECT account_id, 'instagram', 'c' || id, 1, id, 0, 0, now(), now()
+            "INSERT INTO conversations (account_id, channel, external_id, social_account_id, customer_id, username,
+                 author_external_id, position, messages_count, created_at, updated_at)
+             SELECT account_id, 'instagram', 'c' || id, 1, id, 'u', 'a' || id, 0, 0, now(), now()
              FROM customers WHERE account_id = {account};
+             INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author,
+                 author_external_id, body, fingerprint, hidden, sent_at, is_undecided)
+             SELECT account_id, id, channel, external_id, 'in', 'customer', author_external_id, 'hola', sha256('hola'), false, now(), true
+             FROM conversations WHERE account_id = {account};
+             INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, author, actor, mode, category,
+                 confidence, hits, comment_hash, message, author_external_id, decided_at, reserved_at, due_at)
+             SELECT account_id, channel, external_id, id, 'reserved', 'bot', 'bot', 'auto', 'praise', 1, '{{}}', '', 'Hola u',
+                 author_external_id, now(), now(), now()
+             FROM conversations WHERE account_id = {account};
              INSERT INTO customer_handles (account_id, channel, author_external_id, customer_id, how, linked_at)
              SELECT account_id, 'instagram', 'a' || id, id, 'manual', now() FROM customers WHERE account_id = {account}"
         );
@@ -171,7 +180,16 @@ async fn a_shop_forgets_a_buyer_by_itself() {
     assert_eq!(forget().await, Redacted { customers: 1, orders: 2 });
     assert_eq!(forget().await, Redacted::default(), "once more");
     assert_eq!(count(&db, mine, "customers WHERE external_id = 'ana'").await, 0);
-    for kept in ["customer_handles WHERE true", "conversations WHERE customer_id IS NOT NULL"] {
+    for kept in [
+        "customer_handles WHERE true",
+        "conversations WHERE customer_id IS NOT NULL",
+        "conversations WHERE username IS NOT NULL",
+        "conversations WHERE author_external_id IS NOT NULL AND status = 'open'",
+        "conversation_messages WHERE body IS NOT NULL",
+        "conversation_messages WHERE author_external_id IS NOT NULL AND is_undecided",
+        "auto_replies WHERE message IS NOT NULL AND author_external_id IS NOT NULL",
+        "auto_replies WHERE state = 'reserved' AND due_at IS NOT NULL",
+    ] {
         assert_eq!((count(&db, mine, kept).await, count(&db, theirs, kept).await), (1, 2), "{kept}");
     }
     import(&db, mine, documents()).await;
