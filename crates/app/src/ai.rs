@@ -17,7 +17,7 @@ use domain::{
     ai::{AiRuns, CallPermit, Completion, Ending, LanguageModel, ModelError, Outcome, RequestError, Run, RunClaim},
     credits::CreditAmount,
     error::Chain,
-    idempotency::{IdempotencyKey, Idempotent},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     insights::{Draft, KnownTexts, Text, Worded, Wording, grounding},
     jobs::Claim,
     texts::Texts as Catalogue,
@@ -160,6 +160,7 @@ pub(crate) async fn nightly(
             tracing::info!("insights keep the rules' texts: AI is paused or not paid for");
             return Ok(alone(drafts));
         }
+        Err(RequestError::Idempotency(IdempotencyError::Store(error))) => return Err(error),
         Err(RequestError::Idempotency(error)) => return Err(StoreError::Internal(error.into())),
     };
     let Some(texts) = word(text_generator, model, &claim, account, drafts.clone(), &known, clock).await? else {

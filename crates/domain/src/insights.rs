@@ -249,6 +249,8 @@ pub struct Text {
 pub struct KnownTexts {
     /// A model's texts of the open insights, by fingerprint.
     pub open: BTreeMap<String, Text>,
+    /// The fingerprints of all open insights: only the end of one of these is told.
+    pub all_open: BTreeSet<String>,
     /// Situations that a person dismissed or resolved lately: they are not brought up.
     pub left_alone: BTreeSet<String>,
 }
@@ -257,6 +259,7 @@ impl KnownTexts {
     /// Whether the draft, which the template words so, is to be shown and a model has not worded it yet.
     pub fn is_new(&self, draft: &Draft, template: &Wording) -> bool {
         !self.left_alone.contains(&draft.fingerprint)
+            && (!draft.is_over || self.all_open.contains(&draft.fingerprint))
             && self.open.get(&draft.fingerprint).is_none_or(|text| text.basis != template.basis())
     }
 }

@@ -1,10 +1,10 @@
 //! Calls of a provider: recorded before they are made, and updated with what they used.
 
-use diesel::{prelude::*, result::Error};
+use diesel::{prelude::*, result::Error, sql_types::BigInt};
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId,
-    ai::{CallId, CallPermit, ModelError, RequestError, RunClaim, RunState, Usage},
+    ai::{CallId, CallPermit, LEASE_SECONDS, ModelError, RequestError, RunClaim, RunState, Usage},
     credits::CreditAmount,
 };
 use rust_decimal::Decimal;
@@ -24,6 +24,13 @@ use crate::{
     },
     schema::{ai_calls as calls, ai_runs as runs},
 };
+
+statement!(
+    /// The whole lease for the call: what was done before it, such as a roll-up, has used up some of the first, and a
+    /// run that is alive must not be taken for dead. Leases are kept by the database's clock, which all processes share.
+    Renew(account: i64 => BigInt, id: i64 => BigInt, lease_seconds: i64 => BigInt) -> () = "
+    UPDATE ai_runs SET lease_until = now() + $3 * interval '1 second' WHERE account_id = $1 AND id = $2"
+);
 
 /// [`AiRuns::open_call`](domain::ai::AiRuns::open_call), in the caller's transaction. What is refused ends it.
 pub(super) async fn open(
@@ -55,6 +62,9 @@ pub(super) async fn open(
         // Paid for when it was started; access may have been paused since.
         beginning::refuse_paused(connection, claim.account).await?;
     }
+    // The row is held since it was read above: nobody has ended the run meanwhile.
+    let renew = Renew { account: claim.account.0, id: claim.run.0, lease_seconds: LEASE_SECONDS };
+    renew.execute(connection).await?;
     Ok(CallPermit::Granted(note(connection, claim, model, bound, now).await?))
 }
 

@@ -277,7 +277,7 @@ impl Store {
     ) -> Result<T, RequestError> {
         let asked = asked.map_err(WriteError::into_refusal);
         if matches!(asked, Err(RequestError::Insufficient { .. })) {
-            self.queue_after_refusal(account, now).await?;
+            self.queue_after_refusal(account, now).await;
         }
         asked
     }

@@ -229,6 +229,17 @@ async fn a_run_whose_process_died_is_refunded_by_one_reaper() {
 }
 
 #[tokio::test]
+async fn a_call_has_the_whole_lease_however_long_the_run_took_to_come_to_it() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let claim = db.store.start(account, price(), NOW).await.unwrap().unwrap();
+    db.sql.execute("UPDATE ai_runs SET lease_until = now() + interval '1 second'", &[]).await.unwrap();
+    opened(&db, &claim, dec!(1), NOW).await;
+    let is_whole = "SELECT lease_until > now() + interval '170 seconds' FROM ai_runs";
+    assert!(db.sql.query_one(is_whole, &[]).await.unwrap().get::<_, bool>(0));
+}
+
+#[tokio::test]
 async fn of_a_pause_and_a_debit_one_comes_first() {
     let db = fresh().await;
     for _ in 0..20 {
@@ -480,6 +491,11 @@ async fn a_models_text_is_kept_for_the_same_facts_and_people_decide() {
     assert_eq!((is_new("a"), is_new("b")), (false, true));
     assert_eq!(known.open["a"].wording.title, "worded");
     assert!(known.is_new(&draft("a"), &texts("of other facts")));
+    let over = |name| Draft { is_over: true, ..draft(name) };
+    assert!(
+        known.is_new(&over("b"), &texts("title")) && !known.is_new(&over("c"), &texts("title")),
+        "nobody heard of c"
+    );
 
     let page = PageRequest { limit: 10, cursor: None };
     let list = async || db.store.page(account, Default::default(), page).await.unwrap().found.items;

@@ -11,8 +11,8 @@ use domain::{
     ads::CampaignSums,
     insights::{
         CommentsWaiting, CriticalItem, InsightSource, KnownTexts, LEAST_PURCHASES, PendingReorder, ProductWeeks,
-        SegmentFact, StaleShop, Stored, StoryFact, Text as KnownText, UNANSWERED_AFTER, WEEK_DAYS, WEEKS_BEFORE,
-        Wording,
+        SegmentFact, StaleShop, Status, Stored, StoryFact, Text as KnownText, UNANSWERED_AFTER, WEEK_DAYS,
+        WEEKS_BEFORE, Wording,
     },
     integrations::Integration,
     metrics::{returns::OrderValue, stock::is_out_of_stock},
@@ -38,6 +38,7 @@ use crate::{
         query::RunQueryDsl,
     },
     integrations::{self, IntegrationRow},
+    schema::insights,
 };
 
 /// Days that what an item sold for is of, as its units are.
@@ -239,14 +240,18 @@ impl InsightSource for Store {
     }
 
     async fn worded(&self, account: AccountId, now: OffsetDateTime) -> Result<KnownTexts, StoreError> {
-        let (texts, left_alone) = self
+        let (texts, all_open, left_alone) = self
             .job_transaction(async |connection| {
                 let texts: Vec<TextRow> = TextsOfModel { account: account.0 }.load(connection).await?;
-                Ok((texts, left_alone(connection, account, now).await?))
+                let open = insights::account_id.eq(account.0).and(insights::status.eq(Status::Open.as_str()));
+                let all_open: Vec<String> =
+                    insights::table.filter(open).select(insights::fingerprint).load(connection).await?;
+                Ok((texts, all_open, left_alone(connection, account, now).await?))
             })
             .await?;
         Ok(KnownTexts {
             open: texts.into_iter().map(TryInto::try_into).collect::<Result<_, StoreError>>()?,
+            all_open: all_open.into_iter().collect(),
             left_alone,
         })
     }
