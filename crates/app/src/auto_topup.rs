@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use domain::{
     StoreError,
-    credits::auto_topup::{AutoTopupStore, ChargeRef, Left, Plan, Rules, Terms, Waiting, backoff, plan},
+    credits::auto_topup::{AutoTopupStore, ChargeRef, Left, Plan, Rules, Terms, UNSENT_PAUSE, Waiting, backoff, plan},
     payments::{Charge, ChargeError, Order, PaymentStatus},
 };
 use time::{Duration, OffsetDateTime};
@@ -103,7 +103,8 @@ impl Recharger {
 
     async fn send(&self, waiting: &Waiting, terms: Terms) -> Result<(), StoreError> {
         let charge = waiting.charge;
-        // Written down before the gateway hears of it: from here on the payer may have been charged.
+        // Written down before the gateway hears of it: from here on the payer may have been charged, unless it is known
+        // that the gateway did not hear of it.
         if !self.charges.sending(charge, &terms).await? {
             return Ok(());
         }
@@ -124,6 +125,10 @@ impl Recharger {
                 self.left(status, self.payment_service.settle(payment, now).await?, now)
             }
             Err(ChargeError::Declined(reason)) => self.failed(reason, now),
+            Err(ChargeError::NotSent(error)) => {
+                tracing::warn!(%error, "an automatic top-up could not be sent");
+                Left::Unsent { until: now + backoff(waiting.attempts).max(UNSENT_PAUSE) }
+            }
             Err(ChargeError::Unavailable(error)) => {
                 tracing::warn!(%error, "an automatic top-up is not answered");
                 later

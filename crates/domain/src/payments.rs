@@ -135,6 +135,9 @@ pub enum ChargeError {
     /// The payer's bank or the gateway said no, for this reason (a code of the gateway's). Nothing was charged.
     #[error("the charge was declined: {0}")]
     Declined(String),
+    /// The gateway was not reached, or turned the request away before it looked at it. Nothing was charged.
+    #[error(transparent)]
+    NotSent(GatewayUnavailable),
     /// It is not known whether the payer was charged. The same charge under the same key tells.
     #[error(transparent)]
     Unavailable(#[from] GatewayUnavailable),

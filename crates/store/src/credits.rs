@@ -82,7 +82,7 @@ impl CreditLedger for Store {
         let done = self.transact::<_, Rollback<_>>(async |connection| operations::debit(connection, &debit, now).await);
         let done = done.await.map_err(Rollback::into_error);
         if matches!(done, Err(DebitError::Insufficient { .. })) {
-            self.queue_after_refusal(debit.account, now).await?;
+            self.queue_after_refusal(debit.account, now).await;
         }
         done
     }

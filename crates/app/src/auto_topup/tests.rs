@@ -2,7 +2,10 @@ use domain::{
     AccountId, ChargeId,
     accounts::{Account, MockAccountStore, Mode, Plan as AccountPlan},
     credits::auto_topup::MockAutoTopupStore,
-    payments::{MockPaymentGateway, MockPaymentStore, Payer, Payment, Price, PriceList, Refusal, SettleError, Settled},
+    payments::{
+        GatewayUnavailable, MockPaymentGateway, MockPaymentStore, Payer, Payment, Price, PriceList, Refusal,
+        SettleError, Settled,
+    },
 };
 use rstest::rstest;
 use rust_decimal::dec;
@@ -88,6 +91,33 @@ async fn left(status: PaymentStatus, settled: Result<Settled, Refusal>) -> Left 
     let recharger = Recharger { payment_service, charges: Arc::new(charges), rules, clock: || NOW };
     assert_eq!(recharger.tick().await.unwrap(), 1);
     receiver.recv().unwrap()
+}
+
+#[rstest]
+#[case::unheard(false, Left::Unsent { until: NOW + Duration::MINUTE })]
+#[case::unanswered(true, Left::Waiting { until: NOW + backoff(1) })]
+#[tokio::test]
+async fn only_what_the_gateway_may_have_heard_counts_as_sent(#[case] is_heard: bool, #[case] expected: Left) {
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_charge().times(1).returning(move |_| {
+        let error = GatewayUnavailable("no answer".to_owned());
+        Err(if is_heard { ChargeError::Unavailable(error) } else { ChargeError::NotSent(error) })
+    });
+    let mut charges = MockAutoTopupStore::new();
+    charges.expect_sending().returning(|_, _| Ok(true));
+    charges.expect_leave().times(1).returning(move |_, left, _| {
+        assert_eq!(left, expected);
+        Ok(())
+    });
+    let payment_service = PaymentService {
+        gateway: Arc::new(gateway),
+        payments: Arc::new(MockPaymentStore::new()),
+        accounts: Arc::new(MockAccountStore::new()),
+        prices: Arc::new(PriceList::default()),
+    };
+    let rules = Rules { cooldown: Duration::MINUTE, monthly_cap: 1_000 };
+    let recharger = Recharger { payment_service, charges: Arc::new(charges), rules, clock: || NOW };
+    recharger.handle(&waiting()).await.unwrap();
 }
 
 #[rstest]

@@ -66,11 +66,18 @@ impl Rebill {
         Ok(Self { client, payments, checkouts, api_key, webhook_key })
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), GatewayUnavailable> {
-        let response = request.bearer_auth(self.api_key.expose_secret()).send().await.map_err(unavailable)?;
-        let status = response.status();
-        Ok((status, read(response).await?))
+    async fn open(&self, request: RequestBuilder) -> Result<Response, reqwest::Error> {
+        request.bearer_auth(self.api_key.expose_secret()).send().await
     }
+
+    async fn send(&self, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), GatewayUnavailable> {
+        heard(self.open(request).await.map_err(unavailable)?).await
+    }
+}
+
+async fn heard(response: Response) -> Result<(StatusCode, Vec<u8>), GatewayUnavailable> {
+    let status = response.status();
+    Ok((status, read(response).await?))
 }
 
 async fn read(mut response: Response) -> Result<Vec<u8>, GatewayUnavailable> {
@@ -87,6 +94,13 @@ async fn read(mut response: Response) -> Result<Vec<u8>, GatewayUnavailable> {
 /// The address may hold what no log should: only what went wrong is kept.
 fn unavailable(error: reqwest::Error) -> GatewayUnavailable {
     GatewayUnavailable(error.without_url().to_string())
+}
+
+/// Without a connection the gateway has not heard of the charge.
+fn unheard(error: reqwest::Error) -> ChargeError {
+    let is_unsent = error.is_connect();
+    let error = unavailable(error);
+    if is_unsent { ChargeError::NotSent(error) } else { error.into() }
 }
 
 fn payment(body: &[u8]) -> Result<Payment, GatewayUnavailable> {
@@ -159,7 +173,7 @@ impl PaymentGateway for Rebill {
             .post(self.payments.clone())
             .header("idempotency-key", &charge.idempotency_key)
             .json(&ChargeWire::from(charge));
-        let (status, body) = self.send(request).await?;
+        let (status, body) = heard(self.open(request).await.map_err(unheard)?).await?;
         match status {
             StatusCode::OK | StatusCode::CREATED => {
                 let payment = payment(&body)?;
@@ -173,7 +187,7 @@ impl PaymentGateway for Rebill {
                 let refusal: Option<RefusalWire> = serde_json::from_slice(&body).ok();
                 Err(ChargeError::Declined(reason(refusal.map(|refusal| refusal.code))))
             }
-            other => Err(GatewayUnavailable(format!("it answered {other}")).into()),
+            other => Err(unanswered(other)),
         }
     }
 
@@ -183,6 +197,16 @@ impl PaymentGateway for Rebill {
             (StatusCode::OK | StatusCode::CREATED, body) => opened(&body, &self.checkouts),
             (other, _) => Err(GatewayUnavailable(format!("it answered {other}"))),
         }
+    }
+}
+
+/// What a status means that says nothing of the charge. Whoever is not let in, or comes too often, was turned away before
+/// the charge was looked at.
+fn unanswered(status: StatusCode) -> ChargeError {
+    let error = GatewayUnavailable(format!("it answered {status}"));
+    match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => ChargeError::NotSent(error),
+        _ => error.into(),
     }
 }
 

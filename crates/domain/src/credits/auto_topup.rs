@@ -18,6 +18,8 @@ pub const MAX_FAILURES: i64 = 3;
 pub const BALANCE_RESTORED: &str = "balance_restored";
 /// How often a charge that exceeds the monthly cap is looked at again.
 pub const CAP_INTERVAL: Duration = Duration::hours(1);
+/// The least pause after a charge that did not reach the gateway: its attempts are not counted, so the pauses do not grow.
+pub const UNSENT_PAUSE: Duration = Duration::MINUTE;
 
 /// When and how the account is topped up automatically.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -237,6 +239,8 @@ pub enum Left {
     Waiting { until: OffsetDateTime },
     /// For [`BALANCE_RESTORED`] another one is queued if the balance calls for it by now.
     Canceled { reason: &'static str },
+    /// The attempt is taken back: the gateway has not heard of it. If it was the first, the settings apply again.
+    Unsent { until: OffsetDateTime },
     /// Counts towards [`MAX_FAILURES`]; tried again then, unless that was the last.
     Failed { reason: String, retry_at: OffsetDateTime },
     /// The payer was charged and got nothing for it: nothing is charged again before a person has switched it on.

@@ -125,6 +125,25 @@ statement!(
         LEFT JOIN payment_customers c ON c.account_id = $2"
 );
 
+statement!(
+    /// Takes the attempt back. If it was the first, what it fixed is open again and the size is that of the settings now,
+    /// which may have changed while the charge counted as sent.
+    TakeBack(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        claim: i64 => BigInt,
+        until: OffsetDateTime => Timestamptz,
+        credits: Option<i64> => Nullable<BigInt>,
+    ) -> () = "
+    UPDATE auto_topups SET due_at = $4, leased_until = NULL, attempts = attempts - 1,
+        customer_id = CASE WHEN attempts > 1 THEN customer_id END,
+        item = CASE WHEN attempts > 1 THEN item END,
+        amount = CASE WHEN attempts > 1 THEN amount END,
+        currency = CASE WHEN attempts > 1 THEN currency END,
+        credits = CASE WHEN attempts > 1 THEN credits ELSE coalesce($5, credits) END
+    WHERE account_id = $1 AND id = $2 AND claim = $3 AND state = 'pending' AND attempts > 0"
+);
+
 row!(
     struct DueRow {
         account_id: i64 => BigInt,
@@ -308,6 +327,15 @@ async fn leave(
             let none = None::<OffsetDateTime>;
             let values = (auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
             diesel::update(held).set(values).execute(connection).await?;
+        }
+        Left::Unsent { until } => {
+            // A change of settings holds the balance, so it is either seen here or sees a charge that was not sent.
+            let Locked { auto_topup, .. } = lock(connection, charge.account).await?;
+            let ChargeRef { account, id, claim } = charge;
+            // Where it is switched off, the next look at the charge cancels it.
+            let credits = auto_topup.map(|trigger| trigger.credits).filter(|credits| *credits > 0);
+            let taken_back = TakeBack { account: account.0, id: id.0, claim, until: *until, credits };
+            taken_back.execute(connection).await?;
         }
         Left::Canceled { reason } => {
             let Locked { totals, auto_topup } = lock(connection, charge.account).await?;

@@ -6,7 +6,7 @@ use diesel::{
     sql_types::{BigInt, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
-use domain::{AccountId, StoreError, credits::auto_topup::Trigger};
+use domain::{AccountId, StoreError, credits::auto_topup::Trigger, error::Chain};
 use time::OffsetDateTime;
 
 use super::posting::{Locked, lock};
@@ -122,9 +122,13 @@ pub(crate) async fn switch_off(
 
 impl Store {
     /// Queues a charge for an account that was just refused a debit for lack of credits. The refusal undid its own
-    /// transaction, so this is another one.
-    pub(crate) async fn queue_after_refusal(&self, account: AccountId, now: OffsetDateTime) -> Result<(), StoreError> {
-        self.transact::<_, Failure>(async |connection| Ok(queue_if_low(connection, account, now).await?)).await?;
-        Ok(())
+    /// transaction, so this is another one. Where it fails the refusal stands all the same, and is what the caller is told:
+    /// the next debit, or the next refusal, queues the charge.
+    pub(crate) async fn queue_after_refusal(&self, account: AccountId, now: OffsetDateTime) {
+        let queued =
+            self.transact::<_, Failure>(async |connection| Ok(queue_if_low(connection, account, now).await?)).await;
+        if let Err(error) = queued.map_err(StoreError::from) {
+            tracing::warn!(account_id = account.0, error = %Chain(&error), "no top-up could be queued after a refusal");
+        }
     }
 }

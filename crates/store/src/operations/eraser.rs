@@ -42,6 +42,13 @@ session_statement!(
 
 session_statement!(
     after [""] =>
+    /// Whoever writes into a ledger locks its balance first: until the transaction ends, none does.
+    HOLD_BALANCE(account: BigInt) -> (account_id: BigInt) = "
+    SELECT account_id FROM credit_balances WHERE account_id = $1 FOR UPDATE"
+);
+
+session_statement!(
+    after [""] =>
     /// The amounts stay, and nothing that says whose they were. Those of the sandbox are no money.
     CLOSE_LEDGER(account: BigInt, now: Timestamptz) -> () = "
     INSERT INTO closed_ledger (kind, amount, created_at, closed_at)
@@ -127,6 +134,11 @@ fn ordered(tables: Vec<(String, String)>, references: &[(String, String)]) -> Ve
     ordered
 }
 
+/// The ledger before the balance, as if it referred to it: the balance is what the writers of the ledger wait for.
+fn ledger_first() -> (String, String) {
+    ("credit_transactions".to_owned(), "credit_balances".to_owned())
+}
+
 /// Empties a table of an account. Where it is the ledger, its amounts go over into the books in the same transaction.
 async fn empty(
     client: &mut Client,
@@ -136,6 +148,8 @@ async fn empty(
 ) -> Result<u64, tokio_postgres::Error> {
     let transaction = client.transaction().await?;
     if name == "credit_transactions" {
+        // What was written between the two statements would be removed without having been taken over.
+        transaction.query_opt(HOLD_BALANCE, &[&account]).await?;
         transaction.execute(CLOSE_LEDGER, &[&account, &now]).await?;
     }
     let removed = transaction.execute(&format!("DELETE FROM {rows}$1"), &[&account]).await?;
@@ -146,7 +160,8 @@ async fn empty(
 async fn remove(client: &mut Client, account: i64, now: OffsetDateTime) -> Result<u64, tokio_postgres::Error> {
     let pair = |row: &tokio_postgres::Row| (row.get::<_, String>(0), row.get::<_, String>(1));
     let tables = client.query(TABLES, &[]).await?.iter().map(pair).collect();
-    let references: Vec<_> = client.query(REFERENCES, &[]).await?.iter().map(pair).collect();
+    let mut references: Vec<_> = client.query(REFERENCES, &[]).await?.iter().map(pair).collect();
+    references.push(ledger_first());
     let mut rows = 0;
     for table in ordered(tables, &references) {
         rows += empty(client, table, account, now).await?;
@@ -200,6 +215,13 @@ mod tests {
         let references = [refers("orders", "customers"), refers("lines", "orders"), refers("orders", "accounts")];
         let names: Vec<_> = ordered(tables, &references).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["lines", "orders", "customers"]);
+    }
+
+    #[test]
+    fn the_balance_is_there_until_the_ledger_is_empty() {
+        let tables = ["credit_balances", "credit_transactions"].map(|name| (name.to_owned(), String::new()));
+        let names: Vec<_> = ordered(tables.into(), &[ledger_first()]).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["credit_transactions", "credit_balances"]);
     }
 
     #[test]

@@ -1,4 +1,7 @@
-use domain::ChargeId;
+use domain::{
+    AccountId, ChargeId,
+    payments::{Order, Price},
+};
 use rstest::rstest;
 use time::macros::datetime;
 
@@ -16,6 +19,32 @@ fn gateway() -> Rebill {
         webhook_secret: "secret".into(),
     })
     .unwrap()
+}
+
+#[tokio::test]
+async fn a_charge_without_a_connection_is_not_sent() {
+    let charge = Charge {
+        idempotency_key: "auto-topup-3-8".to_owned(),
+        customer_id: "cus_1".to_owned(),
+        price: Price { amount: rust_decimal::dec!(9), currency: "USD".parse().unwrap() },
+        order: Order { account: AccountId(3), item: "small".to_owned(), charge: Some(ChargeId(8)) },
+    };
+    // Nobody listens there.
+    let refused = gateway().charge(&charge).await;
+    assert!(matches!(refused, Err(ChargeError::NotSent(_))), "{refused:?}");
+}
+
+#[rstest]
+#[case(401, true)]
+#[case(403, true)]
+#[case(429, true)]
+#[case(404, false)]
+#[case(409, false)]
+#[case(500, false)]
+#[case(503, false)]
+fn who_is_turned_away_was_not_charged(#[case] status: u16, #[case] is_unsent: bool) {
+    let error = unanswered(StatusCode::from_u16(status).unwrap());
+    assert_eq!(matches!(error, ChargeError::NotSent(_)), is_unsent, "{error:?}");
 }
 
 #[test]

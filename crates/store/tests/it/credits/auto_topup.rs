@@ -229,6 +229,21 @@ async fn a_charge_that_is_canceled_by_a_balance_of_before_is_put_in_line_again()
     assert_eq!(states(&db, payer).await, ["(canceled,balance_restored)"; 2]);
 }
 
+#[tokio::test]
+async fn a_refusal_is_told_though_no_charge_can_be_put_in_line() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 3).await;
+    let broken = "
+        UPDATE credit_balances SET auto_topup_enabled = true, auto_topup_threshold = 100, auto_topup_amount = 500;
+        ALTER TABLE auto_topups ADD CONSTRAINT refuse CHECK (credits <> 500)";
+    db.sql.batch_execute(broken).await.unwrap();
+    let refused = db.store.debit(debit(payer, 5, "a"), START).await;
+    assert!(matches!(refused, Err(DebitError::Insufficient { balance: 3 })), "{refused:?}");
+    let refused = db.store.request(payer, Some(CreditAmount::new(5).unwrap()), None, START).await;
+    assert!(matches!(refused, Err(RequestError::Insufficient { balance: 3 })), "{refused:?}");
+    assert_eq!(states(&db, payer).await, [""; 0]);
+}
+
 fn settings(enabled: bool, threshold: i64, credits: i64) -> AutoTopupChange {
     AutoTopupChange { enabled, threshold: Some(threshold), top_up_amount: Some(credits), monthly_cap: None }
 }
@@ -293,6 +308,39 @@ async fn a_charge_that_waits_follows_the_settings() {
     change(settings(true, 50, 500), 7).await;
     let canceled = "(canceled,500,settings_changed,4)";
     assert_eq!(queue(&db, payer).await, [canceled, "(canceled,500,settings_changed,6)"], "50 are not less than 50");
+}
+
+#[tokio::test]
+async fn a_charge_that_did_not_get_through_follows_the_settings_again() {
+    let db = fresh().await;
+    let payer = recharging(&db).await;
+    spend(&db, payer, 950, "a").await;
+    let held = lease(&db, START).await[0].charge;
+    assert!(db.store.sending(held, &terms()).await.unwrap());
+    // While it was on its way it counted as sent.
+    db.store.change(payer, settings(true, 100, 1_000), None, START).await.unwrap();
+    db.store.leave(held, Left::Unsent { until: START + MINUTE }, START).await.unwrap();
+    assert_eq!(queue(&db, payer).await, ["(pending,1000,\"\",1)"]);
+    let again = lease(&db, START + MINUTE).await.remove(0);
+    assert_eq!((again.attempts, again.sent), (0, None));
+    assert_eq!(db.store.charged(payer, again.charge.id).await.unwrap(), None, "nothing can have been paid");
+    db.store.change(payer, settings(false, 100, 1_000), None, START + MINUTE).await.unwrap();
+    assert_eq!(states(&db, payer).await, ["(canceled,settings_changed)"]);
+}
+
+#[tokio::test]
+async fn a_charge_that_got_through_once_stays_as_it_was_sent() {
+    let db = fresh().await;
+    let payer = recharging(&db).await;
+    spend(&db, payer, 950, "a").await;
+    let first = lease(&db, START).await[0].charge;
+    assert!(db.store.sending(first, &terms()).await.unwrap());
+    db.store.leave(first, Left::Waiting { until: START + MINUTE }, START).await.unwrap();
+    let second = lease(&db, START + MINUTE).await[0].charge;
+    assert!(db.store.sending(second, &terms()).await.unwrap());
+    db.store.leave(second, Left::Unsent { until: START + MINUTE * 2 }, START + MINUTE).await.unwrap();
+    let third = lease(&db, START + MINUTE * 2).await.remove(0);
+    assert_eq!((third.attempts, third.sent, third.credits), (1, Some(terms()), 500));
 }
 
 #[tokio::test]
