@@ -27,7 +27,7 @@ const HOLDING_PER_YEAR: f64 = 0.25;
 
 impl ServiceGoal {
     /// Newsvendor for an item that is sold at `price` and bought at `unit_cost`, looked at every `review_days`. By class
-    /// where nothing is earned with it.
+    /// where nothing is earned with it, and where it costs nothing: a unit cost of 0 counts as unknown.
     #[must_use]
     pub fn by_margin(price: f64, unit_cost: f64, review_days: f64) -> Self {
         Self::Newsvendor { underage: price - unit_cost, overage: unit_cost * HOLDING_PER_YEAR * review_days / 365.0 }

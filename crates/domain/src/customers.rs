@@ -10,7 +10,6 @@ use crate::{
     accounts::Platform,
     freshness::Dated,
     metrics::ratios::quotient,
-    money::ratio,
     page::{Page, PageRequest},
     search::Prefix,
 };
@@ -95,14 +94,14 @@ impl SegmentTotals {
         }
     }
 
-    /// The part of all customers that are of a segment; 0 where there are none.
-    pub fn share_of_customers(&self, segment: &SegmentFigures) -> Decimal {
-        ratio(segment.customers.into(), self.customers.into())
+    /// The part of all customers that are of a segment; `None` where there are none.
+    pub fn share_of_customers(&self, segment: &SegmentFigures) -> Option<Decimal> {
+        quotient(segment.customers.into(), self.customers.into())
     }
 
-    /// The part of all revenue that is a segment's; 0 where there is none.
-    pub fn share_of_revenue(&self, segment: &SegmentFigures) -> Decimal {
-        ratio(segment.revenue_total, self.revenue_total)
+    /// The part of all revenue that is a segment's; `None` where there is none.
+    pub fn share_of_revenue(&self, segment: &SegmentFigures) -> Option<Decimal> {
+        quotient(segment.revenue_total, self.revenue_total)
     }
 }
 
@@ -195,6 +194,25 @@ mod tests {
     use rust_decimal::dec;
 
     use super::*;
+
+    #[test]
+    fn shares_are_of_what_there_is() {
+        let figures = |segment, customers, revenue_total| SegmentFigures {
+            customers,
+            revenue_total,
+            ..SegmentFigures::empty(segment)
+        };
+        let shares = |segments: [SegmentFigures; 2]| {
+            let totals = SegmentTotals::of(&segments);
+            segments.map(|segment| (totals.share_of_customers(&segment), totals.share_of_revenue(&segment)))
+        };
+        let [vip, lost] = shares([figures(Segment::Vip, 1, dec!(90)), figures(Segment::Lost, 3, dec!(10))]);
+        assert_eq!((vip, lost), ((Some(dec!(0.25)), Some(dec!(0.9))), (Some(dec!(0.75)), Some(dec!(0.1)))));
+        // All was refunded, and more than that; and nobody at all.
+        let [vip, lost] = shares([figures(Segment::Vip, 1, dec!(-5)), SegmentFigures::empty(Segment::Lost)]);
+        assert_eq!((vip, lost), ((Some(dec!(1)), None), (Some(dec!(0)), None)));
+        assert_eq!(shares([Segment::Vip, Segment::Lost].map(SegmentFigures::empty)), [(None, None); 2]);
+    }
 
     #[test]
     fn means_are_over_the_customers_that_have_a_value() {

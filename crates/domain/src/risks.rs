@@ -38,8 +38,9 @@ pub(crate) use wording::tests::say_all;
 pub const HORIZON_DAYS: i64 = 30;
 /// Days without being found, after which a risk is gone: until then it keeps its place and since when it is known.
 pub const FORGOTTEN_AFTER_DAYS: i64 = 3;
-/// No amount is larger, in units of the currency: beyond any shop, within what can be stored.
-const LARGEST_AMOUNT: f64 = 1e14;
+/// No amount is larger, in units of the currency: beyond any shop, and below the 10^14 that is too much for the columns
+/// `risks.exposure_*`, which are `numeric(18, 4)`.
+const LARGEST_AMOUNT: f64 = 9e13;
 
 text_enum!(
     /// What may go wrong.

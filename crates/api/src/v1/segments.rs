@@ -30,9 +30,9 @@ struct SegmentBody {
     segment: Segment,
     #[schema(example = 120)]
     customers: i64,
-    /// Part of all customers; 0 without any.
-    #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.24)]
-    share: JsonDecimal,
+    /// Part of all customers; null without any.
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1, example = 0.24)]
+    share: Option<JsonDecimal>,
     /// Customers who bought in the last 90 days.
     #[schema(example = 96)]
     active: i64,
@@ -41,9 +41,9 @@ struct SegmentBody {
     /// Sum of all orders less refunds, in the account's currency.
     #[schema(value_type = f64, example = 148140.00)]
     revenue_total: JsonDecimal,
-    /// Part of the revenue of all customers; 0 without any.
-    #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.61)]
-    revenue_share: JsonDecimal,
+    /// Part of the revenue of all customers; null without any.
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1, example = 0.61)]
+    revenue_share: Option<JsonDecimal>,
     /// Mean of the customers' `ltv_estimate`: net revenue expected of the next 52 weeks; null without customers.
     #[schema(value_type = Option<f64>, example = 2100.00)]
     avg_ltv_estimate: Option<JsonDecimal>,
@@ -95,11 +95,11 @@ impl SegmentBody {
         Self {
             segment,
             customers,
-            share: JsonDecimal::ratio(totals.share_of_customers(figures)),
+            share: totals.share_of_customers(figures).map(JsonDecimal::ratio),
             active,
             orders_count,
             revenue_total: JsonDecimal::money(revenue_total, currency),
-            revenue_share: JsonDecimal::ratio(totals.share_of_revenue(figures)),
+            revenue_share: totals.share_of_revenue(figures).map(JsonDecimal::ratio),
             avg_ltv_estimate: figures.avg_ltv_estimate().map(|amount| JsonDecimal::money(amount, currency)),
             avg_churn_score: figures.avg_churn_score().map(JsonDecimal::ratio),
         }
@@ -116,7 +116,7 @@ impl TotalsBody {
 /// Customers by segment.
 ///
 /// Sums up the customers of each of the nine segments by recency, frequency and spend. Every customer is in exactly one of
-/// them, and a segment without customers is listed with zeros.
+/// them, and a segment without customers is listed with zeros. Without any customers, or any revenue, the shares are null.
 #[utoipa::path(
     get, path = "/api/v1/customers/segments", tag = "customers", operation_id = "list_segments",
     params(AsOfParams),

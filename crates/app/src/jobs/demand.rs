@@ -145,9 +145,24 @@ fn daily_units(product: &StockedProduct, last: Date) -> Vec<Option<f64>> {
     }
     let is_gone = ended_without_stock(product, units.len(), index);
     if !sells_without_stock(&units, &is_gone) {
-        units.iter_mut().zip(&is_gone).filter(|(_, is_gone)| **is_gone).for_each(|(day, _)| *day = None);
+        hide_days_without_stock(&mut units, &is_gone);
     }
     units
+}
+
+/// Makes the days that ended without stock unknown: more would have been sold on them. Where the product sold on no other
+/// day, those with a sale stay, or it would look as if it never sold.
+fn hide_days_without_stock(units: &mut [Option<f64>], is_gone: &[bool]) {
+    let always_sold_out = units.iter().zip(is_gone).all(|(day, is_gone)| *is_gone || !has_sale(*day));
+    for (day, is_gone) in units.iter_mut().zip(is_gone) {
+        if *is_gone && !(always_sold_out && has_sale(*day)) {
+            *day = None;
+        }
+    }
+}
+
+fn has_sale(day: Option<f64>) -> bool {
+    day.is_some_and(|units| units > 0.0)
 }
 
 /// Of each of `days` days, whether it ended without stock.
@@ -167,7 +182,7 @@ const SELLS_WITHOUT: f64 = 0.5;
 /// Whether a product sells on days that begin and end without stock, too: what is made to order, or sold ahead. Counted from
 /// its first sale on; so does what never was in stock since.
 fn sells_without_stock(units: &[Option<f64>], is_gone: &[bool]) -> bool {
-    let Some(first) = units.iter().position(|day| day.is_some_and(|units| units > 0.0)) else { return false };
+    let Some(first) = units.iter().position(|day| has_sale(*day)) else { return false };
     let (mut stocked, mut without) = ((0.0, 0.0), (0.0, 0.0));
     let began_without = std::iter::once(&false).chain(is_gone);
     for ((day, is_gone), began_without) in units.iter().zip(is_gone).zip(began_without).skip(first) {
@@ -219,7 +234,13 @@ pub(super) const fn number(units: i64) -> f64 {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use domain::{ProductId, demand::SalesDay};
+    use analytics::stock::{ExpectedDemand, Trend, trend};
+    use domain::{
+        ProductId,
+        demand::SalesDay,
+        inventory::Status,
+        metrics::stock::{Cover, status, stockout_date},
+    };
     use time::macros::date;
 
     use super::*;
@@ -274,6 +295,34 @@ pub(super) mod tests {
         // A cancellation that is taken back adds no sale.
         product.sales[0].cancelled = -5;
         assert_eq!(daily_units(&product, LAST)[330], Some(5.0));
+    }
+
+    #[test]
+    fn what_sold_out_on_every_day_with_a_sale_did_sell() {
+        let back = |days: i64| LAST - Duration::days(days);
+        let sold_out = |product: StockedProduct| {
+            let days_without_stock = product.sales.iter().map(|sale| sale.day).collect();
+            StockedProduct { days_without_stock, ..product }
+        };
+        // New, with ten in stock, and all of them sold on the last day.
+        let product = sold_out(steady(1, 0, 10, 1));
+        assert_eq!(daily_units(&product, LAST)[418..], [Some(0.0), Some(10.0)]);
+        let found = stocked(vec![product]).each(|product, units, model| {
+            let expected = model.map(ExpectedDemand::of);
+            let cover = Cover::of(0.0, |day| expected.as_ref().map_or(0.0, |expected| expected.until(day)));
+            (status(product.stock, cover), cover.days(), trend(units))
+        });
+        assert_eq!(found, [(Status::Critical, Some(0.0), Trend::Stable)]);
+        assert_eq!(stockout_date(LAST, 0.0), Some(back(-1)), "out today");
+        // The days after it without stock tell nothing.
+        let mut product = sold_out(steady(1, 0, 10, 1));
+        product.sales[0].day = back(2);
+        product.days_without_stock = (0..3).map(back).collect();
+        assert_eq!(daily_units(&product, LAST)[417..], [Some(10.0), None, None]);
+        // One day with a sale that ended in stock is enough to know it by.
+        let mut product = sold_out(steady(1, 0, 10, 2));
+        product.days_without_stock.truncate(1);
+        assert_eq!(daily_units(&product, LAST)[418..], [None, Some(10.0)]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod shop;
 use analytics::exposure::Spread;
 use domain::{
     InsightId, StoreError,
+    accounts::Platform,
     daily::{DayTotals, without_gaps},
     jobs::WriteOutcome,
     metrics::{Sums, contribution::OrderCosts},
@@ -51,8 +52,7 @@ fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation, now: OffsetDate
     found.extend(ads::assess(shop, situation));
     let orders: i64 = situation.channels.iter().map(|channel| channel.orders).sum();
     for connected in &situation.shops {
-        let own = situation.channels.iter().find(|channel| channel.platform == connected.provider.as_str());
-        let blind = part(own.map_or(0.0, |channel| number(channel.orders)), number(orders));
+        let blind = blind_share(situation, connected.provider, number(orders));
         let fingerprint = format!("integrations:stale:{}:{}", connected.provider, connected.shop);
         found.extend(integration_stale(connected, blind, insight(situation, &fingerprint), now));
     }
@@ -61,6 +61,16 @@ fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation, now: OffsetDate
     let waiting = insight(situation, "social:waiting");
     found.extend(situation.unanswered.map(|unanswered| unanswered_conversations(unanswered, waiting, now)));
     found
+}
+
+/// The part of all orders that came through the only shop connected on a platform. Which of two shops an order came through
+/// is not told, so that of two the parts are unknown.
+fn blind_share(situation: &Situation, platform: Platform, orders: f64) -> Option<f64> {
+    if situation.shops.iter().filter(|shop| shop.provider == platform).count() > 1 {
+        return None;
+    }
+    let own = situation.channels.iter().find(|channel| channel.platform == platform.as_str());
+    part(own.map_or(0.0, |channel| number(channel.orders)), orders)
 }
 
 /// The open insight on a situation.

@@ -104,9 +104,11 @@ fn segment_head(writer: &Writer) -> Vec<Head> {
 /// A bar with its share, each of customers and of revenue: what a segment is beside what it brings.
 fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) -> Panel<Row> {
     let totals = SegmentTotals::of(&found.found);
-    let share = |share: Decimal| Cell::Share {
-        text: writer.percent(share, 0),
-        part: Part::of(share.to_f64().unwrap_or_default()),
+    let share = |share: Option<Decimal>| match share {
+        Some(share) => {
+            Cell::Share { text: writer.percent(share, 0), part: Part::of(share.to_f64().unwrap_or_default()) }
+        }
+        None => Cell::Text("–".to_owned()),
     };
     let row = |segment: &SegmentFigures| Row {
         name: writer.say(&format!("segment-{}", segment.segment)),
@@ -253,6 +255,15 @@ pub mod tests {
         };
         assert_eq!([share(0, 0), share(0, 2)], [("10%", 0.1), ("75%", 0.75)]);
         assert_eq!([share(1, 0), share(1, 2)], [("90%", 0.9), ("25%", 0.25)]);
+    }
+
+    #[test]
+    fn without_revenue_nobody_has_a_share_of_it() {
+        let prospects = SegmentFigures { customers: 4, ..SegmentFigures::empty(Segment::Prospect) };
+        let panel = by_segment(&writer("en"), &dated(vec![prospects]), &Url::parse("http://localhost").unwrap());
+        let cells = &panel.items[0].cells;
+        assert!(matches!(&cells[0], Cell::Share { text, .. } if text == "100%"));
+        assert!(matches!(&cells[2], Cell::Text(text) if text == "–"));
     }
 
     #[test]

@@ -54,7 +54,8 @@ fn facts<'a>(
     let demand = |days| model.map(|model| model.window(days)).unwrap_or_default();
     let shortfall = exposure::shortfall(demand, days, number(product.stock), number(product.on_order));
     let expected = model.map(ExpectedDemand::of);
-    let cover = expected.map(|expected| Cover::of(number(product.stock), |day| expected.until(day)));
+    // As the inventory shows it, or a stock of seven days there would be one of more here.
+    let cover = expected.map(|expected| Cover::of(number(product.stock), |day| expected.until(day)).shown());
     let cost = product.unit_cost.map(amount);
     let price = mean_price(sales.revenue_90d, sales.units_90d, product.price).map(amount);
     let unit_contribution = price.zip(cost).map(|(price, cost)| shop.costs.unit_contribution(price, cost));
@@ -86,7 +87,7 @@ fn insight_on(
 ) -> Option<InsightId> {
     let story = stock_out_key(&product.sku);
     let of_story = situation.insights.iter().find(|open| open.story.as_ref() == Some(&story));
-    let days = cover.and_then(|cover| cover.shown().days());
+    let days = cover.and_then(Cover::days);
     let is_running_out = !is_out_of_stock(product.stock) && days.is_some_and(|days| days <= CRITICAL_DAYS.into());
     of_story.map(|open| open.id).or_else(|| match () {
         () if sells_at_a_loss(unit_contribution) => None,
@@ -99,11 +100,13 @@ fn insight_on(
 /// Days of a lead time that an exposure is over at most.
 const HORIZON: u32 = domain::risks::HORIZON_DAYS as u32;
 
-/// The product that brings most, against all of them.
+/// The product that brings most, against the whole shop.
 fn concentration(shop: &Shop, products: &[ProductSales]) -> Option<Finding> {
     let revenues = || products.iter().map(|product| (product, amount(product.revenue_90d).max(0.0)));
-    let (whole, squares) =
-        revenues().fold((0.0, 0.0), |(whole, squares), (_, revenue)| (whole + revenue, squares + revenue * revenue));
+    let (of_products, squares) =
+        revenues().fold((0.0, 0.0), |(sum, squares), (_, revenue)| (sum + revenue, squares + revenue * revenue));
+    // Of all revenue, what no product is known to have brought included.
+    let whole = amount(shop.days.iter().map(|day| day.gross_revenue).sum()).max(of_products);
     let (top, revenue) = revenues().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     sku_concentration(&top.sku, part(revenue, whole)?, exposure::concentration(squares, whole)?, &shop.scale)
 }

@@ -10,7 +10,7 @@ use domain::{
 };
 use rust_decimal::Decimal;
 
-use super::{Shop, amount, insight, number, part, range};
+use super::{Shop, amount, number, part, range};
 
 /// Days of refunds that are held against the weeks before them.
 const WEEK: usize = 7;
@@ -43,7 +43,6 @@ fn leaving(shop: &Shop, situation: &Situation) -> Customers {
         mean_churn: leaving.iter().map(probability).sum::<f64>() / f64::from(count.max(1)),
         monthly_contribution: shop.contribution.map(|share| range(exposure::sum_of_chances(&chances(share)))),
         scored: situation.customers.scored,
-        insight_id: insight(situation, "churn:at_risk"),
     }
 }
 

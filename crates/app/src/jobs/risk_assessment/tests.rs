@@ -88,6 +88,32 @@ fn what_runs_out_before_an_order_arrives_costs_its_contribution() {
     assert_eq!(stockout.evidence[0].value.map(f64::round), Some(4.0));
 }
 
+#[test]
+fn the_cover_of_a_stock_is_the_one_that_the_inventory_shows() {
+    // 176 units at 25 a day are 7.04 days.
+    let product = StockedProduct { lead_time_days: Some(20), ..steady(1, 176, 25, 200) };
+    let situation = Situation { products: vec![sales(1, dec!(9000), 450)], ..Situation::default() };
+    let found = assess(&shop_of(day), &stocked(vec![product]), &situation, NOW);
+    let stockout = found.iter().find(|finding| finding.kind == Kind::Stockout).unwrap();
+    assert_eq!(stockout.evidence[0].value, Some(7.0));
+}
+
+#[rstest]
+#[case::of_one_product(5_400, Some((0.3, 900.0)))]
+#[case::of_little_that_is_known(1_800, None)]
+#[case::of_more_than_the_days_tell(36_000, Some((1.0, 10_000.0)))]
+fn a_product_is_held_against_all_revenue_of_the_shop(#[case] revenue: i64, #[case] expected: Option<(f64, f64)>) {
+    // 90 days of 200 are 18,000.
+    let situation = Situation { products: vec![sales(1, revenue.into(), 90)], ..Situation::default() };
+    let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);
+    let concentration = found.iter().find(|finding| finding.kind == Kind::SkuConcentration);
+    let measured = concentration.map(|found| [0, 1].map(|at| found.evidence[at].value.unwrap()));
+    assert_eq!(measured.is_some(), expected.is_some());
+    if let Some(([share, hhi], expected)) = measured.zip(expected) {
+        assert!((share - expected.0).abs() < 1e-9 && (hhi - expected.1).abs() < 1e-6, "{share}, {hhi}");
+    }
+}
+
 #[rstest]
 #[case::of_its_own_story(0, 8, Some("stock_out:S1"), Some(33))]
 #[case::among_the_sold_out(0, 8, Some("stock_out:S2"), Some(32))]
@@ -137,11 +163,13 @@ fn regular_customers_who_leave_take_their_months_contribution_along() {
         leaving: vec![customer(CustomerId(5), dec!(3650)), customer(CustomerId(6), dec!(3650))],
         scored: 100,
     };
-    let situation = Situation { customers, ..Situation::default() };
+    let insights = vec![open(31, "churn:at_risk", None)];
+    let situation = Situation { customers, insights, ..Situation::default() };
     let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);
     assert_eq!(kinds(&found), [(Kind::Churn, "regular_customers".into()), (Kind::CustomerConcentration, "5".into())]);
     // Each brings 300 a month, of which 80 / 180 is contribution; two at even odds.
     assert_eq!(found[0].exposure.unwrap().expected, Some(dec!(133.33)));
+    assert_eq!(found[0].links.insight_id, None, "customers at risk are others");
     // A fifth of the month's 2,400, at even odds.
     assert_eq!(found[1].exposure.unwrap().expected, Some(dec!(240)));
     assert_eq!(found[1].severity, Severity::High);
@@ -225,6 +253,28 @@ fn connections_credits_and_webhooks_are_looked_at_as_of_now() {
     assert_eq!(kinds(&found), expected.map(|(kind, subject)| (kind, subject.to_owned())));
     assert_eq!((found[0].evidence[1].value, found[0].links.insight_id), (Some(0.75), Some(InsightId(8))));
     assert_eq!(found[0].severity, Severity::High);
+}
+
+#[test]
+fn of_two_shops_on_a_platform_neither_has_a_known_part_of_the_orders() {
+    let shop = |id, provider: &str| ConnectedShop {
+        id: IntegrationId(id),
+        provider: provider.parse().unwrap(),
+        shop: format!("{id}.example"),
+        last_sync_at: NOW - Duration::hours(80),
+    };
+    let situation = Situation {
+        channels: vec![
+            ChannelRevenue { platform: "shopify".into(), revenue: dec!(5), orders: 3 },
+            ChannelRevenue { platform: "tiendanube".into(), revenue: dec!(5), orders: 1 },
+        ],
+        shops: vec![shop(3, "shopify"), shop(4, "shopify"), shop(5, "tiendanube")],
+        ..Situation::default()
+    };
+    let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);
+    let stale = found.iter().filter(|finding| finding.kind == Kind::IntegrationStale);
+    let blind: Vec<_> = stale.map(|finding| finding.evidence[1].value).collect();
+    assert_eq!(blind, [None, None, Some(0.25)]);
 }
 
 #[test]

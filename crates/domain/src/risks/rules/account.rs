@@ -26,7 +26,8 @@ const SOON_OFF: Duration = Duration::hours(24);
 pub const URGENT_WAITS: Duration = Duration::hours(4);
 pub const QUESTION_WAITS: Duration = Duration::hours(24);
 
-/// A connected shop has not been heard of for longer than a day. `blind_share` is its part of 90-day orders.
+/// A connected shop has not been heard of for longer than a day. `blind_share` is its part of 90-day orders,
+/// none where it is not known.
 pub fn integration_stale(
     shop: &ConnectedShop,
     blind_share: Option<f64>,

@@ -103,7 +103,7 @@ pub fn dead_stock(product: &Product<'_>, scale: &Scale) -> Option<Finding> {
     Some(raised.costing(exposure, scale))
 }
 
-/// A product brings a large share of what all products do; never more than medium by itself.
+/// A product brings a large share of all revenue; never more than medium by itself.
 pub fn sku_concentration(sku: &str, share: f64, hhi: f64, scale: &Scale) -> Option<Finding> {
     if share < SKU_SHARE {
         return None;

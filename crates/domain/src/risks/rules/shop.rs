@@ -3,7 +3,7 @@
 use super::{
     Action, Assumption, CONCENTRATED_HHI, Exposure, Finding, Kind, Links, Measure, Scale, finding, held, seen,
 };
-use crate::{CustomerId, InsightId};
+use crate::CustomerId;
 
 /// Whom a risk is about when it is the whole shop.
 const SHOP: &str = "shop";
@@ -28,10 +28,10 @@ pub struct Customers {
     pub monthly_contribution: Option<(f64, f64, f64)>,
     /// Customers whose scores the models were fitted to.
     pub scored: i64,
-    pub insight_id: Option<InsightId>,
 }
 
-/// Regular customers are likely not to come back.
+/// Regular customers are likely not to come back. No insight speaks of them: the one on customers at risk is about a
+/// segment that none of them is in.
 pub fn churn(customers: &Customers, scale: &Scale) -> Option<Finding> {
     if customers.count == 0 {
         return None;
@@ -43,7 +43,6 @@ pub fn churn(customers: &Customers, scale: &Scale) -> Option<Finding> {
         ],
         assumptions: vec![Assumption::LeaveByScore, Assumption::BuyAsLastYear],
         action: Some(Action::Contact),
-        links: Links { insight_id: customers.insight_id, ..Links::default() },
         ..finding(Kind::Churn, "regular_customers", "Regular customers")
     };
     let raised = raised.likely(customers.mean_churn);

@@ -133,13 +133,8 @@ fn a_large_customer_is_expected_to_leave_as_likely_as_known(
 
 #[test]
 fn churn_has_an_amount_only_where_its_scores_are_calibrated() {
-    let customers = Customers {
-        count: 3,
-        mean_churn: 0.6,
-        monthly_contribution: Some((40.0, 50.0, 60.0)),
-        scored: 100,
-        insight_id: None,
-    };
+    let customers =
+        Customers { count: 3, mean_churn: 0.6, monthly_contribution: Some((40.0, 50.0, 60.0)), scored: 100 };
     let found = churn(&customers, &scale(Some(1_000.0))).unwrap();
     assert_eq!(
         (amounts(&found), found.severity),
@@ -329,6 +324,17 @@ fn severity_is_by_the_part_of_a_months_profit_or_revenue(
     assert_eq!(empty.severity(Some(exposure)), Some(Severity::High), "beside no revenue");
 }
 
+/// The least amount that the column of an exposure, `numeric(18, 4)`, does not hold.
+const NOT_STORED: Decimal = dec!(100_000_000_000_000);
+
+#[test]
+fn the_dearest_stock_can_be_stored() {
+    let dear = Product { stock: 999_999_999, unit_cost: Some(120_000.0), ..product() };
+    let (low, _, high) = amounts(&dead_stock(&dear, &scale(Some(1_000.0))).unwrap()).unwrap();
+    assert_eq!(high, Some(dec!(90_000_000_000_000)), "1.2e14 would not fit");
+    assert!(low < high && high.is_some_and(|high| high < NOT_STORED));
+}
+
 fn amount() -> impl Strategy<Value = Option<f64>> {
     prop::option::of(prop_oneof![-1e3f64..1e9, Just(f64::NAN), Just(f64::INFINITY), Just(1e300)])
 }
@@ -340,6 +346,7 @@ proptest! {
         let known: Vec<_> = [exposure.low, exposure.expected, exposure.high].into_iter().flatten().collect();
         prop_assert_eq!(known.len(), [low, expected, high].iter().flatten().count());
         prop_assert!(known.iter().all(|amount| *amount >= Decimal::ZERO && amount.scale() <= 4));
+        prop_assert!(known.iter().all(|amount| *amount < NOT_STORED));
         prop_assert!(known.is_sorted(), "{known:?}");
     }
 
