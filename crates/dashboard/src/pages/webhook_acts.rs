@@ -1,5 +1,6 @@
 //! What is changed about one webhook subscription.
 
+use ::web::detached::detached;
 use actix_web::{
     HttpRequest, HttpResponse,
     web::{Data, Form},
@@ -57,11 +58,15 @@ pub async fn test(
     let (account, id) = (viewer.account(), SubscriptionId(query::id(&request)?));
     let stored = state.webhook_settings.find(account, id).await?.ok_or(PageError::NotFound)?;
     let event = Event::sample(fields.event);
-    let tried = try_out(&state.deliveries, &*state.delivery_log, account, id, &event, None).await?;
-    let Trial { delivery, .. } = tried.ok_or(PageError::NotFound)?.value;
     let target = Some(stored.subscription.url);
     let note = Entry { target, ..viewer.note(Action::WebhookTested) };
     state.audit.note(note, (state.clock)()).await?;
+    // Whoever closes the page meanwhile would leave a delivery behind that is tried again and again.
+    let state = state.into_inner();
+    let trying =
+        detached(async move { try_out(&state.deliveries, &*state.delivery_log, account, id, &event, None).await });
+    let tried = trying.await.map_err(|ended| PageError::Internal(ended.to_string()))??;
+    let Trial { delivery, .. } = tried.ok_or(PageError::NotFound)?.value;
     Ok(see(&format!("/webhooks/{id}/deliveries/{delivery}")))
 }
 

@@ -14,8 +14,13 @@ use domain::{
     events::{self, EVERY_EVENT, EventKind},
     people::Act,
     webhooks::{
-        CreateError, Subscription, breaker::FAILURES_TO_OPEN, log::Tally, schedule::DisabledReason,
-        settings::DISABLED_BY_OWNER, signature::Secret, url::WebhookUrl,
+        CreateError, Subscription,
+        breaker::{FAILURES_TO_OPEN, is_in_trouble},
+        log::Tally,
+        schedule::DisabledReason,
+        settings::DISABLED_BY_OWNER,
+        signature::Secret,
+        url::WebhookUrl,
     },
 };
 use time::Duration;
@@ -215,6 +220,9 @@ fn events_in_words(writer: &Writer, events: &[String]) -> String {
 pub fn standing(writer: &Writer, subscription: &Subscription) -> (Badge, String) {
     let badge = |class, sign: &str, id: &str| Badge { class, text: format!("{sign} {}", writer.say(id)) };
     let failures = subscription.fail_count;
+    // 0 stands for no answer.
+    let last_status =
+        subscription.last_status.and_then(|status| u16::try_from(status).ok()).filter(|status| *status > 0);
     let counted = |id: &str| writer.message(id).count("count", failures).say();
     match (subscription.active, failures) {
         (false, _) => {
@@ -224,8 +232,10 @@ pub fn standing(writer: &Writer, subscription: &Subscription) -> (Badge, String)
             (badge(if known { "bad" } else { "" }, "✕", "hook-off"), writer.say(&id))
         }
         (true, 0) => (badge("good", "✓", "hook-working"), writer.say("hook-working-what")),
-        (true, ..BREAKER_AFTER) => (badge("warn", "!", "hook-failing"), counted("hook-failing-what")),
-        (true, _) => (badge("bad", "!", "hook-breaker"), counted("hook-breaker-what")),
+        (true, BREAKER_AFTER..) if is_in_trouble(last_status) => {
+            (badge("bad", "!", "hook-breaker"), counted("hook-breaker-what"))
+        }
+        (true, _) => (badge("warn", "!", "hook-failing"), counted("hook-failing-what")),
     }
 }
 
@@ -271,7 +281,9 @@ pub mod tests {
         let state = |active, failures, reason| standing(&writer("en"), &subscription(active, failures, reason)).0.text;
         assert_eq!(state(true, 0, None), "✓ Working");
         assert_eq!(state(true, 4, None), "! Failing");
-        assert_eq!(state(true, 5, None), "! Circuit breaker open");
+        let with = |status| Subscription { last_status: Some(status), ..subscription(true, 5, None) };
+        let [refused, silent] = [404, 0].map(|status| standing(&writer("en"), &with(status)).0.text);
+        assert_eq!((&*refused, &*silent), ("! Failing", "! Circuit breaker open"));
         assert_eq!(state(false, 0, Some("gone")), "✕ Switched off");
         let what = |reason| standing(&writer("en"), &subscription(false, 9, reason)).1;
         assert!(what(Some("gone")).contains("410") && what(Some("failing")).contains("five days"));

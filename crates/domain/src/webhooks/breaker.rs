@@ -17,6 +17,12 @@ const MAX_LIMIT: usize = 1_024;
 const SLOW: Duration = Duration::from_secs(1);
 /// Attempts in a row that must fail to open the breaker.
 pub const FAILURES_TO_OPEN: u32 = 5;
+
+/// Whether the receiver that gave this status is in trouble, which opens a breaker in the end: no answer, 408, 425, 429 or 5xx.
+/// With another it works, and refuses this delivery.
+pub fn is_in_trouble(status: Option<u16>) -> bool {
+    status.is_none_or(|status| matches!(status, 408 | 425 | 429 | 500..))
+}
 /// How long it stays open at first, …
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// … and at most.
@@ -69,12 +75,10 @@ impl Breaker {
         self.failures > 0
     }
 
-    /// An attempt ended. Only a receiver in trouble counts as failing: no answer, 408, 425, 429 or 5xx. With another
-    /// 4xx it works and refuses this delivery.
+    /// An attempt ended. Only a receiver [in trouble](is_in_trouble) counts as failing.
     pub fn record(&mut self, seen: Observation, now: OffsetDateTime) {
         let Observation { status, took, retry_after } = seen;
-        let in_trouble = status.is_none_or(|status| matches!(status, 408 | 425 | 429 | 500..));
-        if in_trouble {
+        if is_in_trouble(status) {
             self.fail(retry_after, now);
         } else {
             let concurrency_limit = if took > SLOW {
