@@ -244,9 +244,14 @@ impl LogIn {
         let is_entered = !password.expose().is_empty();
         let compared = self.passwords.compare(password.clone(), hash.clone()).await?;
         if let (Match::Outdated, Some(known), Some(old)) = (compared, known, &hash) {
-            let new = self.passwords.hash(password, self.salt()).await?;
-            self.credentials.rehash(known.person.id, old, &new).await?;
-            known.password = Some(new);
+            let new = self.passwords.hash(password.clone(), self.salt()).await?;
+            known.password = Some(new.clone());
+            if !self.credentials.rehash(known.person.id, old, &new).await? {
+                // Another log-in was first, or the password is another one now.
+                let now = self.credentials.of_person(known.person.id).await?.and_then(|now| now.password);
+                known.password.clone_from(&now);
+                return Ok(is_entered && self.passwords.compare(password, now).await? != Match::Wrong);
+            }
         }
         Ok(is_entered && compared != Match::Wrong)
     }

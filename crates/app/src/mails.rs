@@ -17,8 +17,8 @@ use url::Url;
 
 use crate::worker;
 
-/// Mails that are taken at once.
-const BATCH: i64 = 10;
+/// Mails that are taken at once. One: of those that waited here behind another, links would be made that nobody wants any more.
+const BATCH: i64 = 1;
 /// A mail that is asked for waits no longer than this.
 const LOOK_EVERY: Pause = Pause::from_secs(1);
 

@@ -72,8 +72,8 @@ pub struct Challenge {
 pub trait CredentialStore: Send + Sync {
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<Credentials>, StoreError>;
     async fn of_person(&self, person: PersonId) -> Result<Option<Credentials>, StoreError>;
-    /// Stores the same password's hash with newer parameters, unless the password has changed meanwhile.
-    async fn rehash(&self, person: PersonId, old: &str, new: &str) -> Result<(), StoreError>;
+    /// Stores the same password's hash with newer parameters, unless the stored one has changed meanwhile: then false.
+    async fn rehash(&self, person: PersonId, old: &str, new: &str) -> Result<bool, StoreError>;
     /// Changes the password, ends all sessions but one and all links, and queues the notice.
     async fn set_password(
         &self,

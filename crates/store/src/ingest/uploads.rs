@@ -436,20 +436,29 @@ impl UploadStore for Store {
     async fn prune(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
         let is_old = uploads::created_at.lt(now - KEPT);
         let is_late = uploads::state.eq(State::Arriving.as_str()).and(uploads::created_at.lt(now - ARRIVES_WITHIN));
-        let rows: Vec<Key> = self
+        let rows: Vec<(Key, String)> = self
             .run::<_, Failure>(async |connection| {
                 Ok(uploads::table
                     .filter(is_old.or(is_late))
                     .filter(uploads::state.ne_all([State::Queued.as_str(), State::Running.as_str()]))
-                    .select(Key::as_select())
+                    .select((Key::as_select(), uploads::state))
                     .limit(1_000)
                     .load(connection)
                     .await?)
             })
             .await?;
         let mut removed = 0;
-        for Key { account_id, id } in rows {
-            removed += u64::from(self.discard(AccountId(account_id), UploadId(id), None, now).await?);
+        for (Key { account_id, id }, state) in rows {
+            let is_gone = self.transact::<_, Failure>(async |connection| {
+                // What has arrived, or is to be imported, since it was looked at stays.
+                let same = uploads::table.find((account_id, id)).filter(uploads::state.eq(&state));
+                if diesel::delete(same).execute(connection).await? == 0 {
+                    return Ok(false);
+                }
+                remove_pieces(connection, AccountId(account_id), UploadId(id), None).await?;
+                Ok(true)
+            });
+            removed += u64::from(is_gone.await?);
         }
         Ok(removed)
     }

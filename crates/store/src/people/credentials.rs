@@ -80,16 +80,16 @@ impl CredentialStore for Store {
         Ok(found!(self, people::id.eq(person.0))?)
     }
 
-    async fn rehash(&self, person: PersonId, old: &str, new: &str) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| {
-            diesel::update(people::table.find(person.0).filter(people::password.eq(old)))
-                .set(people::password.eq(new))
-                .execute(connection)
-                .await?;
-            Ok(())
-        })
-        .await?;
-        Ok(())
+    async fn rehash(&self, person: PersonId, old: &str, new: &str) -> Result<bool, StoreError> {
+        let changed = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::update(people::table.find(person.0).filter(people::password.eq(old)))
+                    .set(people::password.eq(new))
+                    .execute(connection)
+                    .await?)
+            })
+            .await?;
+        Ok(changed > 0)
     }
 
     async fn set_password(

@@ -173,9 +173,11 @@ statement!(
 );
 
 statement!(
-    /// Wipes what was written in conversations with customers.
+    /// Wipes what was written in conversations with customers. As it counts as deleted, a change that the network tells of later
+    /// does not bring it back.
     WipeMessages<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
-    UPDATE conversation_messages SET body = NULL, author_external_id = NULL, is_undecided = false, vote_due_at = NULL
+    UPDATE conversation_messages SET body = NULL, author_external_id = NULL, is_undecided = false, vote_due_at = NULL,
+        deleted_at = coalesce(deleted_at, now())
     WHERE account_id = $1 AND conversation_id IN (
         SELECT id FROM conversations WHERE account_id = $1 AND customer_id = ANY($2))"
 );
@@ -188,6 +190,25 @@ statement!(
         reason = CASE WHEN state IN ('reserved', 'held') THEN $3 ELSE reason END
     WHERE account_id = $1 AND state NOT IN ('sending', 'unknown') AND conversation_id IN (
         SELECT id FROM conversations WHERE account_id = $1 AND customer_id = ANY($2))"
+);
+
+statement!(
+    /// Wipes what customers wrote in conversations that others began.
+    WipeComments<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    UPDATE conversation_messages SET body = NULL, author_external_id = NULL, is_undecided = false, vote_due_at = NULL,
+        deleted_at = coalesce(deleted_at, now())
+    WHERE account_id = $1 AND (channel, author_external_id) IN (
+        SELECT channel, author_external_id FROM customer_handles WHERE account_id = $1 AND customer_id = ANY($2))"
+);
+
+statement!(
+    /// The same of the answers to these.
+    WipeAnswersThere<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, reason: &'a str => Text) -> () = "
+    UPDATE auto_replies SET message = NULL, author_external_id = NULL, due_at = NULL, claim = claim + 1,
+        state = CASE state WHEN 'reserved' THEN 'held' ELSE state END,
+        reason = CASE WHEN state IN ('reserved', 'held') THEN $3 ELSE reason END
+    WHERE account_id = $1 AND state NOT IN ('sending', 'unknown') AND (channel, author_external_id) IN (
+        SELECT channel, author_external_id FROM customer_handles WHERE account_id = $1 AND customer_id = ANY($2))"
 );
 
 statement!(
@@ -442,6 +463,8 @@ async fn strip(
     }
     WipeMessages { account, ids }.execute(connection).await?;
     WipeAnswers { account, ids, reason: Reason::Deleted.as_str() }.execute(connection).await?;
+    WipeComments { account, ids }.execute(connection).await?;
+    WipeAnswersThere { account, ids, reason: Reason::Deleted.as_str() }.execute(connection).await?;
     CloseConversations { account, ids }.execute(connection).await?;
     clear!(
         customer_days: customer_id, customer_totals: customer_id, customer_handles: customer_id, risks: customer_id,

@@ -167,6 +167,12 @@ async fn a_shop_forgets_a_buyer_by_itself() {
              SELECT account_id, channel, external_id, id, 'reserved', 'bot', 'bot', 'auto', 'praise', 1, '{{}}', '', 'Hola u',
                  author_external_id, now(), now(), now()
              FROM conversations WHERE account_id = {account};
+             INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author,
+                 author_external_id, body, fingerprint, hidden, sent_at)
+             SELECT c.account_id, c.id, c.channel, 'under ' || c.external_id || other.external_id, 'in', 'customer',
+                 other.author_external_id, 'yo', sha256('yo'), false, now()
+             FROM conversations c JOIN conversations other ON other.account_id = c.account_id AND other.id <> c.id
+             WHERE c.account_id = {account};
              INSERT INTO customer_handles (account_id, channel, author_external_id, customer_id, how, linked_at)
              SELECT account_id, 'instagram', 'a' || id, id, 'manual', now() FROM customers WHERE account_id = {account}"
         );
@@ -185,13 +191,15 @@ async fn a_shop_forgets_a_buyer_by_itself() {
         "conversations WHERE customer_id IS NOT NULL",
         "conversations WHERE username IS NOT NULL",
         "conversations WHERE author_external_id IS NOT NULL AND status = 'open'",
-        "conversation_messages WHERE body IS NOT NULL",
         "conversation_messages WHERE author_external_id IS NOT NULL AND is_undecided",
         "auto_replies WHERE message IS NOT NULL AND author_external_id IS NOT NULL",
         "auto_replies WHERE state = 'reserved' AND due_at IS NOT NULL",
     ] {
         assert_eq!((count(&db, mine, kept).await, count(&db, theirs, kept).await), (1, 2), "{kept}");
     }
+    // Of two comments and one by the other buyer under each.
+    let texts = "conversation_messages WHERE body IS NOT NULL AND deleted_at IS NULL";
+    assert_eq!((count(&db, mine, texts).await, count(&db, theirs, texts).await), (1, 4));
     import(&db, mine, documents()).await;
     assert_eq!(count(&db, mine, "customers WHERE external_id = 'ana'").await, 0);
     let noted = "SELECT count(*) FROM audit_entries WHERE account_id = $1 AND action = 'customer_forgotten'";
