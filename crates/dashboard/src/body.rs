@@ -21,7 +21,8 @@ pub fn in_time(body: Payload, is_file: bool) -> Payload {
             Err(_) => Some((Err(PayloadError::Io(io::ErrorKind::TimedOut.into())), None)),
         }
     });
-    Payload::Stream { payload: Box::pin(parts) }
+    // The reader of files asks once more after the end.
+    Payload::Stream { payload: Box::pin(parts.fuse()) }
 }
 
 #[cfg(test)]
