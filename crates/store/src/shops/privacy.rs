@@ -173,13 +173,19 @@ statement!(
 );
 
 statement!(
-    /// Wipes what was written in conversations with customers. As it counts as deleted, a change that the network tells of later
-    /// does not bring it back.
+    /// Wipes what was written in conversations with customers, and by them in those of others. As it counts as deleted, a change
+    /// that the network tells of later does not bring it back.
     WipeMessages<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
     UPDATE conversation_messages SET body = NULL, author_external_id = NULL, is_undecided = false, vote_due_at = NULL,
         deleted_at = coalesce(deleted_at, now())
-    WHERE account_id = $1 AND conversation_id IN (
-        SELECT id FROM conversations WHERE account_id = $1 AND customer_id = ANY($2))"
+    WHERE account_id = $1 AND id IN (
+        SELECT m.id FROM conversation_messages m
+            JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
+        WHERE m.account_id = $1 AND c.customer_id = ANY($2)
+        UNION SELECT m.id FROM conversation_messages m
+            JOIN customer_handles h ON h.account_id = m.account_id AND h.channel = m.channel
+                AND h.author_external_id = m.author_external_id
+        WHERE m.account_id = $1 AND h.customer_id = ANY($2))"
 );
 
 statement!(
@@ -188,27 +194,14 @@ statement!(
     UPDATE auto_replies SET message = NULL, author_external_id = NULL, due_at = NULL, claim = claim + 1,
         state = CASE state WHEN 'reserved' THEN 'held' ELSE state END,
         reason = CASE WHEN state IN ('reserved', 'held') THEN $3 ELSE reason END
-    WHERE account_id = $1 AND state NOT IN ('sending', 'unknown') AND conversation_id IN (
-        SELECT id FROM conversations WHERE account_id = $1 AND customer_id = ANY($2))"
-);
-
-statement!(
-    /// Wipes what customers wrote in conversations that others began.
-    WipeComments<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
-    UPDATE conversation_messages SET body = NULL, author_external_id = NULL, is_undecided = false, vote_due_at = NULL,
-        deleted_at = coalesce(deleted_at, now())
-    WHERE account_id = $1 AND (channel, author_external_id) IN (
-        SELECT channel, author_external_id FROM customer_handles WHERE account_id = $1 AND customer_id = ANY($2))"
-);
-
-statement!(
-    /// The same of the answers to these.
-    WipeAnswersThere<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, reason: &'a str => Text) -> () = "
-    UPDATE auto_replies SET message = NULL, author_external_id = NULL, due_at = NULL, claim = claim + 1,
-        state = CASE state WHEN 'reserved' THEN 'held' ELSE state END,
-        reason = CASE WHEN state IN ('reserved', 'held') THEN $3 ELSE reason END
-    WHERE account_id = $1 AND state NOT IN ('sending', 'unknown') AND (channel, author_external_id) IN (
-        SELECT channel, author_external_id FROM customer_handles WHERE account_id = $1 AND customer_id = ANY($2))"
+    WHERE account_id = $1 AND state NOT IN ('sending', 'unknown') AND (channel, comment_id) IN (
+        SELECT r.channel, r.comment_id FROM auto_replies r
+            JOIN conversations c ON c.account_id = r.account_id AND c.id = r.conversation_id
+        WHERE r.account_id = $1 AND c.customer_id = ANY($2)
+        UNION SELECT r.channel, r.comment_id FROM auto_replies r
+            JOIN customer_handles h ON h.account_id = r.account_id AND h.channel = r.channel
+                AND h.author_external_id = r.author_external_id
+        WHERE r.account_id = $1 AND h.customer_id = ANY($2))"
 );
 
 statement!(
@@ -463,8 +456,6 @@ async fn strip(
     }
     WipeMessages { account, ids }.execute(connection).await?;
     WipeAnswers { account, ids, reason: Reason::Deleted.as_str() }.execute(connection).await?;
-    WipeComments { account, ids }.execute(connection).await?;
-    WipeAnswersThere { account, ids, reason: Reason::Deleted.as_str() }.execute(connection).await?;
     CloseConversations { account, ids }.execute(connection).await?;
     clear!(
         customer_days: customer_id, customer_totals: customer_id, customer_handles: customer_id, risks: customer_id,
