@@ -1,5 +1,5 @@
-//! How long the body of a request may take: the server itself has no limit for it, and whoever sends nothing more would keep a
-//! connection for ever.
+//! A timeout for the body of a request: the server itself has none, and a client that stops sending would keep its connection
+//! for ever.
 
 use std::{io, time::Duration};
 

@@ -258,7 +258,6 @@ pub fn configure(config: &mut ServiceConfig) {
             config.route(path, handler(Method::HEAD).wrap(from_fn(edge::survive)));
         }
     }
-    config.default_service(web::to(pages::fault::nothing_here));
 }
 
 #[cfg(test)]

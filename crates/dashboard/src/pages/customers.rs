@@ -10,15 +10,19 @@ use domain::{
     page::{Page, PageRequest},
     search::Prefix,
 };
-use rust_decimal::{Decimal, prelude::ToPrimitive};
+use rust_decimal::Decimal;
 use time::Duration;
 use tokio::try_join;
 use url::Url;
 
-use super::{figures::in_unit, html, panel, query, shell::shell, window};
+use super::{
+    figures::{in_unit, share},
+    html, panel, query,
+    shell::shell,
+    window,
+};
 use crate::{
     error::PageError,
-    parts::chart::Part,
     session::Viewer,
     state::State,
     text::Writer,
@@ -104,12 +108,7 @@ fn segment_head(writer: &Writer) -> Vec<Head> {
 /// A bar with its share, each of customers and of revenue: what a segment is beside what it brings.
 fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) -> Panel<Row> {
     let totals = SegmentTotals::of(&found.found);
-    let share = |share: Option<Decimal>| match share {
-        Some(share) => {
-            Cell::Share { text: writer.percent(share, 0), part: Part::of(share.to_f64().unwrap_or_default()) }
-        }
-        None => Cell::Text("–".to_owned()),
-    };
+    let share = |part: Option<Decimal>| part.map_or_else(|| Cell::Text("–".to_owned()), |part| share(writer, part));
     let row = |segment: &SegmentFigures| Row {
         name: writer.say(&format!("segment-{}", segment.segment)),
         address: None,

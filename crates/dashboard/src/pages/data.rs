@@ -16,6 +16,7 @@ use domain::{
     people::Act,
     uploads::{Kind, State as UploadState, Upload},
 };
+use futures_util::TryFutureExt;
 use tokio::try_join;
 use url::Url;
 
@@ -44,11 +45,11 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let (account, cursor) = (viewer.account(), query::cursor(&request)?);
     let watches = query::one::<String>(&request, "watch")?.is_some();
     let newest = PageRequest { limit: 1, cursor: None };
-    let uploads = uploads(&state, &viewer, PageRequest { limit: LIMIT, cursor }).await?;
-    let ((is_requested, runs), dated) = try_join!(
-        requested(&state, account),
+    let (uploads, (is_requested, runs), dated) = try_join!(
+        uploads(&state, &viewer, PageRequest { limit: LIMIT, cursor }),
+        requested(&state, account).err_into(),
         // Its figures are made from all sources.
-        state.insights.page(account, insights::Filter::default(), newest),
+        state.insights.page(account, insights::Filter::default(), newest).err_into(),
     )?;
     let is_watched = is_requested && watches;
     let mut jobs = jobs(&writer, &runs, is_requested);

@@ -33,13 +33,17 @@ pub fn labels(writer: &Writer, days: &[Date]) -> Vec<(usize, String)> {
     slots.into_iter().step_by(every).map(|(slot, date)| (slot, writer.day(*date))).collect()
 }
 
+/// The least and the most of these values; `None` of none.
+pub fn span(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |span, value| {
+        let (least, most) = span.unwrap_or((value, value));
+        Some((f64::min(least, value), f64::max(most, value)))
+    })
+}
+
 /// A scale that covers these values of a metric; from 0 to 1 where there are none.
 pub fn scale(metric: Metric, values: impl Iterator<Item = f64>) -> Scale {
-    let spanned = |span: Option<(f64, f64)>, value: f64| {
-        let (least, most) = span.unwrap_or((value, value));
-        Some((least.min(value), most.max(value)))
-    };
-    let (least, most) = values.fold(None, spanned).unwrap_or((0.0, 1.0));
+    let (least, most) = span(values).unwrap_or((0.0, 1.0));
     // There is nothing below no orders.
     if metric.unit() == Unit::Count { Scale::counting(least, most.max(1.0)) } else { Scale::covering(least, most) }
 }

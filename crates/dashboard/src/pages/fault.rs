@@ -40,7 +40,3 @@ pub fn page(
     };
     fault::page(&model).into_string()
 }
-
-pub async fn nothing_here() -> Result<&'static str, PageError> {
-    std::future::ready(Err(PageError::NotFound)).await
-}

@@ -5,9 +5,13 @@ use domain::{
     periods::Change,
     profit::{Basis, DayRange, Snapshot},
 };
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 
-use crate::{text::Writer, views::figures::Moved};
+use crate::{
+    parts::chart::Part,
+    text::Writer,
+    views::{figures::Moved, rows::Cell},
+};
 
 /// What the days of a range add up to.
 pub fn sums(snapshots: &[Snapshot], range: DayRange) -> Sums {
@@ -46,6 +50,11 @@ pub fn estimates(writer: &Writer, basis: &Basis) -> Vec<String> {
         is_told("estimates-none", !basis.is_estimated()),
     ];
     std::iter::once(writer.say("how-estimates")).chain(found.into_iter().flatten()).collect()
+}
+
+/// A part of a whole: a bar, and the share in whole percent.
+pub fn share(writer: &Writer, share: Decimal) -> Cell {
+    Cell::Share { text: writer.percent(share, 0), part: Part::of(share.to_f64().unwrap_or_default()) }
 }
 
 /// A figure as it is shown by itself: cents only where they decide.

@@ -37,7 +37,7 @@ use crate::{
 
 /// Insights come newest first: all that are told are read, and ranked.
 const STORIES: i64 = insights::MOST_TOLD as i64;
-/// At most so many of each list. No page lists all risks: each leads to what it is about.
+/// Rows of each list at most. No page lists all risks: each leads to what it is about.
 const STOCKOUTS: i64 = 40;
 const RISKS: i64 = 10;
 const CONNECTIONS: i64 = 20;

@@ -61,7 +61,7 @@ pub async fn test(
     let target = Some(stored.subscription.url);
     let note = Entry { target, ..viewer.note(Action::WebhookTested) };
     state.audit.note(note, (state.clock)()).await?;
-    // Whoever closes the page meanwhile would leave a delivery behind that is tried again and again.
+    // A client that disconnects would cancel it half way: the delivery would be retried by its schedule.
     let state = state.into_inner();
     let trying =
         detached(async move { try_out(&state.deliveries, &*state.delivery_log, account, id, &event, None).await });

@@ -7,17 +7,16 @@ use domain::{
     periods::Change,
     usage::{Figures, Period, PeriodUse, Usage, UsageRead},
 };
-use rust_decimal::prelude::ToPrimitive;
 use time::Date;
 use url::Url;
 
 use super::super::{
     days::{labels, tick},
-    figures::judged,
+    figures::{self, judged},
     panel,
 };
 use crate::{
-    parts::chart::{Line, Name, Part, Scale, Series},
+    parts::chart::{Line, Name, Scale, Series},
     text::Writer,
     views::{
         chart::{Chart, Drawn},
@@ -105,7 +104,7 @@ pub fn features(writer: &Writer, sums: &Usage, api: &Url) -> Panel<Row> {
             address: None,
             below: None,
             cells: vec![
-                Cell::Share { text: writer.percent(share, 0), part: Part::of(share.to_f64().unwrap_or_default()) },
+                figures::share(writer, share),
                 counted(figures.spent()),
                 counted(figures.debits),
                 counted(figures.refunded),
@@ -193,7 +192,7 @@ mod tests {
     use time::macros::date;
 
     use super::*;
-    use crate::text::tests::writer;
+    use crate::{parts::chart::Part, text::tests::writer};
 
     fn usage() -> UsageRead {
         let day = |day, feature: &str, consumed, refunded| DayUse {

@@ -15,7 +15,7 @@ use url::Url;
 use super::Query;
 use crate::{
     pages::{
-        days::{labels, mark, range_of, remarks, scale, tick},
+        days::{labels, mark, range_of, remarks, scale, span, tick},
         figures, panel,
     },
     parts::chart::{Line, Name, Scale, Series},
@@ -29,7 +29,7 @@ use crate::{
 
 /// Days that a call of the API answers at most.
 const MAX_DAYS: i64 = 365;
-/// One day in so many may be left out of the scale.
+/// Of this many days one may be left out of the scale.
 const ODD: usize = 20;
 
 pub struct Source<'a> {
@@ -94,8 +94,7 @@ fn ordinary(compared: Vec<f64>, drawn: &[f64]) -> Vec<f64> {
     sorted.sort_by(f64::total_cmp);
     let quartile = |number: usize| sorted.get(sorted.len().saturating_sub(1) * number / 4).copied();
     let (first, third) = (quartile(1).unwrap_or_default(), quartile(3).unwrap_or_default());
-    let (least, most) =
-        drawn.iter().fold((f64::MAX, f64::MIN), |(least, most), value| (least.min(*value), most.max(*value)));
+    let (least, most) = span(drawn.iter().copied()).unwrap_or_default();
     let reach = (3.0 * (third - first)).max(most - least);
     let usual = first - reach..=third + reach;
     let odd = sorted.iter().filter(|value| !usual.contains(value)).count();
