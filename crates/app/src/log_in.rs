@@ -245,13 +245,13 @@ impl LogIn {
         let compared = self.passwords.compare(password.clone(), hash.clone()).await?;
         if let (Match::Outdated, Some(known), Some(old)) = (compared, known, &hash) {
             let new = self.passwords.hash(password.clone(), self.salt()).await?;
-            known.password = Some(new.clone());
             if !self.credentials.rehash(known.person.id, old, &new).await? {
                 // Another log-in was first, or the password is another one now.
-                let now = self.credentials.of_person(known.person.id).await?.and_then(|now| now.password);
-                known.password.clone_from(&now);
-                return Ok(is_entered && self.passwords.compare(password, now).await? != Match::Wrong);
+                known.password = self.credentials.of_person(known.person.id).await?.and_then(|now| now.password);
+                let compared = self.passwords.compare(password, known.password.clone()).await?;
+                return Ok(is_entered && compared != Match::Wrong);
             }
+            known.password = Some(new);
         }
         Ok(is_entered && compared != Match::Wrong)
     }

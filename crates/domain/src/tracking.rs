@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(EventName::parse("a".repeat(65)), Err(InvalidEventName));
     }
 
-    /// So many objects within each other.
+    /// Objects nested to this many levels.
     fn nested(levels: usize) -> Value {
         (1..levels).fold(json!({}), |inner, _| json!({"a": inner}))
     }

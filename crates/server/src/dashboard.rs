@@ -101,16 +101,15 @@ pub fn public_url(config: &Config, listens: SocketAddr) -> anyhow::Result<Url> {
         "public_url has no path: the dashboard is all of its site"
     );
     anyhow::ensure!(
-        url.scheme() == "https" || is_local(&config.public_url) || config.env != "production",
+        url.scheme() == "https" || is_local(&url) || config.env != "production",
         "public_url has to be https in production: a session's cookie would be readable on the way"
     );
     Ok(url)
 }
 
 /// Whether an address is one of this machine.
-pub fn is_local(url: &str) -> bool {
-    let url = Url::parse(url).ok();
-    matches!(url.as_ref().and_then(Url::host_str), Some("localhost" | "127.0.0.1" | "[::1]"))
+pub fn is_local(url: &Url) -> bool {
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
 /// A link that logs its first opener in as an owner of the account's user, for an hour.

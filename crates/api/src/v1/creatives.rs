@@ -101,7 +101,8 @@ pub struct Body {
 /// Lists the creatives that ran in the window, once for each campaign: winners first, then by spend, the highest first. Sums are
 /// of the window; the verdict is of the last 90 days without the newest three, as the job `creative_winners` found it. Which
 /// ad is shown to whom is the platform's choice: a winner did better where it was shown, which is no proof that it causes
-/// more sales. A creative is listed from the night after its first day on, when it is first judged. As CSV without `limit` all rows are streamed, with verdict and fatigue as columns and without `ad_ids`.
+/// more sales. A creative is listed from the night after its first day on, when it is first judged. As CSV without `limit` all
+/// rows are streamed, with verdict and fatigue as columns and without `ad_ids`.
 #[utoipa::path(
     get, path = "/api/v1/creatives", tag = "analytics", operation_id = "list_creatives",
     params(ListParams),

@@ -277,7 +277,8 @@ impl From<SettingsError> for ApiError {
         match error {
             SettingsError::GateClosed(Gate { judged, wrong }) => Self::new(Code::InvalidTransition)
                 .message(format!(
-                    "Mode `auto` takes at least 100 judged answers of the bot, approved or of mode `dry_run`, with at most 1 wrong among the latest 100: \
+                    "Mode `auto` takes at least 100 judged answers of the bot, approved or of mode `dry_run`, with at most 1 wrong \
+                     among the latest 100: \
                      {judged} are judged, {wrong} of the latest wrong."
                 ))
                 .param("mode"),

@@ -200,8 +200,8 @@ impl PaymentGateway for Rebill {
     }
 }
 
-/// What a status means that says nothing of the charge. Whoever is not let in, or comes too often, was turned away before
-/// the charge was looked at.
+/// What a status means that says nothing of the charge. A request that is unauthorised, or over the rate limit, is turned away
+/// before the charge is looked at.
 fn unanswered(status: StatusCode) -> ChargeError {
     let error = GatewayUnavailable(format!("it answered {status}"));
     match status {

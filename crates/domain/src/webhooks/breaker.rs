@@ -17,16 +17,16 @@ const MAX_LIMIT: usize = 1_024;
 const SLOW: Duration = Duration::from_secs(1);
 /// Attempts in a row that must fail to open the breaker.
 pub const FAILURES_TO_OPEN: u32 = 5;
+/// How long it stays open at first, …
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+/// … and at most.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 /// Whether the receiver that gave this status is in trouble, which opens a breaker in the end: no answer, 408, 425, 429 or 5xx.
 /// With another it works, and refuses this delivery.
 pub fn is_in_trouble(status: Option<u16>) -> bool {
     status.is_none_or(|status| matches!(status, 408 | 425 | 429 | 500..))
 }
-/// How long it stays open at first, …
-const FIRST_PAUSE: Duration = Duration::from_secs(5);
-/// … and at most.
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 /// The state of a receiver as one process sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -223,7 +223,7 @@ impl UploadStore for Store {
     async fn append(&self, account: AccountId, id: UploadId, number: i64, bytes: Vec<u8>) -> Result<bool, StoreError> {
         let is_kept = self
             .transact::<_, Failure>(async |connection| {
-                // Whoever removes the upload waits for the piece, and removes it as well.
+                // A transaction that removes the upload waits for the piece, and removes it as well.
                 let arriving = uploads::table
                     .find((account.0, id.0))
                     .filter(uploads::state.eq(State::Arriving.as_str()))

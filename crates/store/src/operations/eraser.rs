@@ -42,7 +42,7 @@ session_statement!(
 
 session_statement!(
     after [""] =>
-    /// Whoever writes into a ledger locks its balance first: until the transaction ends, none does.
+    /// Every writer of a ledger locks its balance first: until this transaction ends, none writes.
     HOLD_BALANCE(account: BigInt) -> (account_id: BigInt) = "
     SELECT account_id FROM credit_balances WHERE account_id = $1 FOR UPDATE"
 );

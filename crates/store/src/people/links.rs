@@ -59,8 +59,8 @@ pub(super) async fn take(
     diesel::delete(links::table.filter(open)).returning(LinkRow::as_returning()).get_result(connection).await.optional()
 }
 
-/// All links of a person stop working, and what waits to be sent gets none: whoever asked for them may not be who has
-/// just changed what the person is known by.
+/// Deletes all links of a person, and the queued mails that would get one: they may have been asked for by somebody who knew
+/// the credentials that have just been changed.
 pub(super) async fn forget(connection: &mut AsyncPgConnection, person: i64) -> QueryResult<()> {
     diesel::delete(links::table.filter(links::person_id.eq(person))).execute(connection).await?;
     mails::forget_links(connection, person).await?;

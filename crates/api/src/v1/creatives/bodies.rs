@@ -108,8 +108,8 @@ struct VerdictBody {
     /// Days that are judged and on which it ran.
     #[schema(example = 9)]
     days: i64,
-    /// What is missing to judge it; null when nothing is. Where all of it is 0, sales of others are missing: of creatives that ran in its
-    /// ad set on the same days.
+    /// What is missing to judge it; null when nothing is. Where all of it is 0, sales of others are missing: of creatives that
+    /// ran in its ad set on the same days.
     needs: Option<NeedsBody>,
 }
 
