@@ -323,6 +323,7 @@ diesel::table! {
         reason -> Nullable<Text>,
         created_at -> Timestamptz,
         finished_at -> Nullable<Timestamptz>,
+        sent_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -608,6 +609,10 @@ diesel::table! {
         churn_score -> Nullable<Numeric>,
         first_purchase_at -> Nullable<Timestamptz>,
         last_purchase_at -> Nullable<Timestamptz>,
+        email_at -> Nullable<Timestamptz>,
+        name_at -> Nullable<Timestamptz>,
+        city_at -> Nullable<Timestamptz>,
+        country_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -1054,6 +1059,7 @@ diesel::table! {
         held_moved_at -> Nullable<Timestamptz>,
         answer_day -> Nullable<Date>,
         answer_bytes -> BigInt,
+        trouble_count -> BigInt,
     }
 }
 
@@ -1083,6 +1089,7 @@ diesel::table! {
         last_failure -> Nullable<Text>,
         created_at -> Timestamptz,
         finished_at -> Nullable<Timestamptz>,
+        is_test -> Bool,
     }
 }
 

@@ -1,0 +1,68 @@
+CREATE OR REPLACE FUNCTION emit_events(account bigint, at timestamptz, kinds text[], bodies bytea[], catalogue text[])
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    event bigint;
+    event_kind text;
+    written bigint[] := '{}';
+    written_kinds text[] := '{}';
+    targets bigint[];
+    target_events bigint[];
+    target_states text[];
+    due text;
+BEGIN
+    FOR event, event_kind IN
+        INSERT INTO events (account_id, kind, body, created_at)
+        SELECT account, e.kind, e.body, at FROM unnest(kinds, bodies) WITH ORDINALITY AS e (kind, body, position)
+        ORDER BY e.position
+        RETURNING id, kind
+    LOOP
+        written := written || event;
+        written_kinds := written_kinds || event_kind;
+    END LOOP;
+    SELECT array_agg(s.id), array_agg(e.id), array_agg(CASE WHEN s.active THEN 'pending' ELSE 'held' END),
+        string_agg(DISTINCT s.id::text, ',') FILTER (WHERE s.active)
+    INTO targets, target_events, target_states, due
+    FROM webhook_subscriptions s JOIN unnest(written, written_kinds) AS e (id, kind)
+        ON e.kind = ANY (s.events) OR ('*' = ANY (s.events) AND e.kind = ANY (catalogue))
+    WHERE s.account_id = account AND s.revoked_at IS NULL;
+    IF targets IS NULL THEN
+        RETURN;
+    END IF;
+    INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+    SELECT account, d.subscription, d.event, uuid_v7(at), d.state, at, at
+    FROM unnest(targets, target_events, target_states) AS d (subscription, event, state);
+    IF due IS NOT NULL AND pg_try_advisory_xact_lock(7203441930) THEN
+        PERFORM pg_notify('deliveries', account || ':' || due);
+    END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION emit_test(
+    account bigint, subscription bigint, kind text, body bytea, at timestamptz, until timestamptz,
+    OUT of_account bigint, OUT of_subscription bigint, OUT event bigint, OUT claim bigint, OUT delivery uuid,
+    OUT attempts integer, OUT earlier_attempts integer, OUT url text, OUT secret bytea, OUT previous_secret bytea,
+    OUT sent bytea)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT s.url, s.sealed_secret, CASE WHEN s.previous_expires_at > at THEN s.previous_sealed_secret END
+    INTO url, secret, previous_secret
+    FROM webhook_subscriptions s WHERE s.account_id = account AND s.id = subscription AND s.revoked_at IS NULL;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    INSERT INTO events (account_id, kind, body, created_at) VALUES (account, kind, body, at) RETURNING id INTO event;
+    delivery := uuid_v7(at);
+    INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, leased_until, claim, created_at)
+    VALUES (account, subscription, event, delivery, 'pending', until, until, 1, at);
+    of_account := account;
+    of_subscription := subscription;
+    claim := 1;
+    attempts := 0;
+    earlier_attempts := 0;
+    sent := body;
+    RETURN NEXT;
+END
+$$;
+
+ALTER TABLE deliveries DROP COLUMN is_test;
+ALTER TABLE webhook_subscriptions DROP COLUMN trouble_count;

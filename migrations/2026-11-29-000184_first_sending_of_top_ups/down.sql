@@ -1,0 +1,1 @@
+ALTER TABLE auto_topups DROP COLUMN sent_at;
