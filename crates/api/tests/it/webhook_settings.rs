@@ -44,6 +44,7 @@ fn subscription() -> Subscription {
         last_fired_at: None,
         last_status: None,
         fail_count: 0,
+        trouble_count: 0,
         total_fired: 0,
         total_failed: 0,
         created_at: NOW,

@@ -93,6 +93,9 @@ struct Engine {
     unrecorded: Vec<Report>,
     /// Reports in the hands of `recording`.
     being_recorded: usize,
+    /// Recording has failed, and not all of what waited for it is recorded yet. Until then nothing is leased: a lease may have
+    /// run out meanwhile, and what was delivered under it would be delivered again.
+    is_behind: bool,
     leasing: Call<Leasing>,
     recording: Call<Result<(), (Vec<Report>, StoreError)>>,
     looking: Call<Result<Look, StoreError>>,
@@ -136,6 +139,7 @@ impl Engine {
             held: HashSet::new(),
             unrecorded: Vec::new(),
             being_recorded: 0,
+            is_behind: false,
             leasing: None,
             recording: None,
             looking: None,
@@ -172,7 +176,7 @@ impl Engine {
             return;
         }
         self.start_recording();
-        if self.leasing.is_none() {
+        if self.leasing.is_none() && !self.is_behind {
             self.start_leasing();
         }
     }
@@ -329,7 +333,9 @@ impl Engine {
         if let Err((batch, error)) = recorded {
             self.rest("attempts cannot be recorded; trying again", &error);
             self.unrecorded.splice(0..0, batch);
+            self.is_behind = true;
         }
+        self.is_behind &= !self.unrecorded.is_empty();
     }
 
     fn on_looked(&mut self, looked: Result<Look, StoreError>) {
@@ -416,14 +422,13 @@ async fn call<T>(slot: &mut Call<T>) -> T {
     }
 }
 
-/// Records attempts and switches off the subscriptions that have failed for too long.
+/// Records attempts, and says which subscriptions were switched off by that.
 pub(super) async fn record(ports: &Ports, reports: &[Report]) -> Result<(), StoreError> {
     let now = (ports.clock)();
     for failing in ports.queue.record(reports, now).await? {
         let Some(reason) = failing.disabled(now) else { continue };
         let Receiver { account, subscription } = failing.receiver;
         tracing::warn!(account_id = account.0, subscription = subscription.0, %reason, "subscription switched off");
-        ports.queue.disable(&failing, reason).await?;
     }
     Ok(())
 }

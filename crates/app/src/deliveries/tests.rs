@@ -11,7 +11,6 @@ use domain::{
         attempt::MockSender,
         breaker::Observation,
         delivery::{Capacity, Lease, Leased, MockDeliveryQueue, Next, Receiver},
-        schedule::DisabledReason,
         signature::Secret,
     },
 };
@@ -19,7 +18,7 @@ use rstest::rstest;
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep, timeout};
 
-use self::fakes::{Behaviour, Bulk, NOW, Queue, Running, answered, failing, leased, ports, receiver, secret};
+use self::fakes::{Behaviour, Bulk, NOW, Queue, Running, answered, leased, ports, receiver, secret};
 use super::{
     Options,
     attempt::{Unsent, attempt},
@@ -82,6 +81,19 @@ async fn what_cannot_be_recorded_is_recorded_later() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nothing_is_leased_before_what_was_delivered_is_recorded() {
+    let queue = Queue::with([(1, 0)]);
+    queue.state().failing_records = 100;
+    let running = Running::start(&queue, Behaviour::Answers(200), Options::default());
+    sleep(Duration::from_secs(1)).await;
+    assert!(queue.state().failing_records > 0, "it still cannot be recorded");
+    // The lease has run out.
+    queue.state().due.push(leased(1, 0));
+    running.until(|state| state.recorded.len() == 2).await;
+    assert_eq!(queue.state().most_in_hands, 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_database_that_fails_to_lease_is_asked_again() {
     let queue = Queue::with([(1, 0)]);
     queue.state().failing_leases = 3;
@@ -135,15 +147,6 @@ async fn a_stop_records_what_ends_in_time_and_gives_back_the_rest() {
     assert!(state.released.contains(&leased(1, 0).lease));
     assert_eq!(state.recorded.len(), 1);
     assert_eq!(state.due.len(), 1, "nothing is leased any more");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_subscription_is_switched_off_when_its_failures_say_so() {
-    let queue = Queue::with([(1, 0)]);
-    queue.state().failing = vec![failing(1, true), failing(2, false)];
-    let running = Running::start(&queue, Behaviour::Answers(410), Options::default());
-    running.until(|state| !state.disabled.is_empty()).await;
-    assert_eq!(queue.state().disabled, [(receiver(1), DisabledReason::Gone)]);
 }
 
 #[tokio::test]

@@ -61,8 +61,8 @@ pub async fn try_out(
     Ok(Some(Idempotent { value: Trial { delivery: report.delivery, attempt: report.into() }, replayed: false }))
 }
 
-/// The first attempt of a delivery. One that has none is being attempted, or will be when its lease has run out; of one that
-/// was sent again many times it is not kept.
+/// The first attempt of a delivery. One that has none is being attempted, unless the process that made it has ended; of one
+/// that was sent again many times it is not kept.
 async fn earlier(
     log: &dyn DeliveryLog,
     account: AccountId,

@@ -14,13 +14,8 @@ use domain::{
     events::{self, EVERY_EVENT, EventKind},
     people::Act,
     webhooks::{
-        CreateError, Subscription,
-        breaker::{FAILURES_TO_OPEN, is_in_trouble},
-        log::Tally,
-        schedule::DisabledReason,
-        settings::DISABLED_BY_OWNER,
-        signature::Secret,
-        url::WebhookUrl,
+        CreateError, Subscription, breaker, log::Tally, schedule::DisabledReason, settings::DISABLED_BY_OWNER,
+        signature::Secret, url::WebhookUrl,
     },
 };
 use time::Duration;
@@ -49,8 +44,6 @@ use crate::{
 
 /// How far back the share of deliveries that succeeded looks.
 pub const SHARE_OF: Duration = Duration::hours(24);
-/// Failures in a row that open the breaker of a worker, where they are no refusals.
-const BREAKER_AFTER: i64 = FAILURES_TO_OPEN as i64;
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
@@ -220,9 +213,7 @@ fn events_in_words(writer: &Writer, events: &[String]) -> String {
 pub fn standing(writer: &Writer, subscription: &Subscription) -> (Badge, String) {
     let badge = |class, sign: &str, id: &str| Badge { class, text: format!("{sign} {}", writer.say(id)) };
     let failures = subscription.fail_count;
-    // 0 stands for no answer.
-    let last_status =
-        subscription.last_status.and_then(|status| u16::try_from(status).ok()).filter(|status| *status > 0);
+    let is_broken = breaker::is_open_after(u32::try_from(subscription.trouble_count).unwrap_or(u32::MAX));
     let counted = |id: &str| writer.message(id).count("count", failures).say();
     match (subscription.active, failures) {
         (false, _) => {
@@ -232,9 +223,7 @@ pub fn standing(writer: &Writer, subscription: &Subscription) -> (Badge, String)
             (badge(if known { "bad" } else { "" }, "✕", "hook-off"), writer.say(&id))
         }
         (true, 0) => (badge("good", "✓", "hook-working"), writer.say("hook-working-what")),
-        (true, BREAKER_AFTER..) if is_in_trouble(last_status) => {
-            (badge("bad", "!", "hook-breaker"), counted("hook-breaker-what"))
-        }
+        (true, _) if is_broken => (badge("bad", "!", "hook-breaker"), counted("hook-breaker-what")),
         (true, _) => (badge("warn", "!", "hook-failing"), counted("hook-failing-what")),
     }
 }
@@ -270,6 +259,7 @@ pub mod tests {
             last_fired_at: Some(datetime!(2026-11-22 22:30 UTC)),
             last_status: Some(200),
             fail_count,
+            trouble_count: 0,
             total_fired: 40,
             total_failed: 3,
             created_at: datetime!(2026-11-01 12:00 UTC),
@@ -281,9 +271,9 @@ pub mod tests {
         let state = |active, failures, reason| standing(&writer("en"), &subscription(active, failures, reason)).0.text;
         assert_eq!(state(true, 0, None), "✓ Working");
         assert_eq!(state(true, 4, None), "! Failing");
-        let with = |status| Subscription { last_status: Some(status), ..subscription(true, 5, None) };
-        let [refused, silent] = [404, 0].map(|status| standing(&writer("en"), &with(status)).0.text);
-        assert_eq!((&*refused, &*silent), ("! Failing", "! Circuit breaker open"));
+        let with = |trouble_count| Subscription { trouble_count, ..subscription(true, 9, None) };
+        let [four, five] = [4, 5].map(|in_trouble| standing(&writer("en"), &with(in_trouble)).0.text);
+        assert_eq!((&*four, &*five), ("! Failing", "! Circuit breaker open"));
         assert_eq!(state(false, 0, Some("gone")), "✕ Switched off");
         let what = |reason| standing(&writer("en"), &subscription(false, 9, reason)).1;
         assert!(what(Some("gone")).contains("410") && what(Some("failing")).contains("five days"));

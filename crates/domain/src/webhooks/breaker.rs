@@ -16,7 +16,7 @@ const MAX_LIMIT: usize = 1_024;
 /// An answer that takes longer is slow.
 const SLOW: Duration = Duration::from_secs(1);
 /// Attempts in a row that must fail to open the breaker.
-pub const FAILURES_TO_OPEN: u32 = 5;
+const FAILURES_TO_OPEN: u32 = 5;
 /// How long it stays open at first, …
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// … and at most.
@@ -26,6 +26,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// With another it works, and refuses this delivery.
 pub fn is_in_trouble(status: Option<u16>) -> bool {
     status.is_none_or(|status| matches!(status, 408 | 425 | 429 | 500..))
+}
+
+/// Whether a breaker is open after so many attempts in a row that show the receiver [in trouble](is_in_trouble).
+pub const fn is_open_after(failures: u32) -> bool {
+    failures >= FAILURES_TO_OPEN
 }
 
 /// The state of a receiver as one process sees it.
@@ -98,7 +103,7 @@ impl Breaker {
         self.concurrency_limit = (self.concurrency_limit / 2).max(1);
         self.failures = self.failures.saturating_add(1);
         self.failed_at = Some(now);
-        if self.failures < FAILURES_TO_OPEN {
+        if !is_open_after(self.failures) {
             return;
         }
         let doublings = (self.failures - FAILURES_TO_OPEN).min(6);

@@ -132,7 +132,7 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Why the subscription is to be switched off now, if it is.
+    /// Why the subscription is switched off now, if it is.
     pub fn disabled(&self, now: OffsetDateTime) -> Option<DisabledReason> {
         let status = if self.gone { Some(410) } else { self.last_status };
         schedule::disabled_by(status, self.run, now)
@@ -161,13 +161,13 @@ pub trait DeliveryQueue: Send + Sync {
     /// becomes held, what is due to a revoked one is canceled.
     async fn lease(&self, rooms: &[Capacity], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError>;
     /// Records attempts, their deliveries' next steps and the subscriptions' figures, but for leases that were taken
-    /// over: they leave no trace. Gives the receivers that are failing now.
+    /// over: they leave no trace. Gives the receivers that are failing now, and with the recording switches off those that
+    /// are [to be](Failing::disabled).
     async fn record(&self, reports: &[Report], now: OffsetDateTime) -> Result<Vec<Failing>, StoreError>;
-    /// Switches a subscription off, unless it has had a success since or was revoked.
-    async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError>;
     /// Gives leases back unused: the deliveries are due at once.
     async fn release(&self, leases: &[Lease], now: OffsetDateTime) -> Result<(), StoreError>;
-    /// Makes one step, of a bounded number of deliveries, of what has to be moved in bulk: a running replay, or what was
-    /// held for a subscription that was resumed or revoked. Accounts take turns. `None` when there is nothing to move.
+    /// Makes one step, of a bounded number of deliveries, of what has to be moved in bulk: a running replay, what was held
+    /// for a subscription that was resumed or revoked, or what is due to one that was switched off. Accounts take turns.
+    /// `None` when there is nothing to move.
     async fn advance_bulk(&self, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError>;
 }

@@ -193,7 +193,8 @@ pub trait DeliveryLog: Send + Sync {
         note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Resent>, IdempotencyError>;
-    /// Writes an event for this subscription alone and leases its delivery.
+    /// Writes an event for this subscription alone and leases its delivery, which counts as failed until its attempt is
+    /// recorded: no worker tries it again, and no replay sends it.
     async fn start_test(
         &self,
         account: AccountId,

@@ -47,6 +47,8 @@ pub struct Subscription {
     pub last_status: Option<i32>,
     /// Failed attempts since the last success.
     pub fail_count: i64,
+    /// Attempts in a row that show the receiver [in trouble](breaker::is_in_trouble).
+    pub trouble_count: i64,
     /// Attempts made.
     pub total_fired: i64,
     /// Attempts that failed.

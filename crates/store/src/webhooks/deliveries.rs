@@ -13,16 +13,10 @@ mod record;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use diesel::{
-    prelude::*,
-    sql_types::{Array, BigInt, Nullable, Timestamptz},
-};
+use diesel::sql_types::{Array, BigInt, Nullable, Timestamptz};
 use domain::{
     AccountId, StoreError, SubscriptionId,
-    webhooks::{
-        delivery::{Capacity, DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report},
-        schedule::DisabledReason,
-    },
+    webhooks::delivery::{Capacity, DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report},
 };
 use futures_util::future::join_all;
 use time::OffsetDateTime;
@@ -33,7 +27,6 @@ pub use prune::Pruned;
 use crate::{
     Store,
     database::{error::Failure, query::RunQueryDsl},
-    schema::webhook_subscriptions,
 };
 
 /// Deliveries that one look for due ones reads: some millions, not yet vacuumed, take longer than a statement may.
@@ -137,28 +130,6 @@ impl DeliveryQueue for Store {
         // What is written already is not written again when all of it is recorded again. What cannot be, as its node is away,
         // is due again when its lease ends, as if this worker had died.
         Ok(self.of_nodes_there(failing).await?.into_iter().flatten().collect())
-    }
-
-    async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError> {
-        let Receiver { account, subscription } = failing.receiver;
-        self.run::<_, Failure>(async |connection| {
-            let target = webhook_subscriptions::table
-                .find((account.0, subscription.0))
-                .filter(webhook_subscriptions::active)
-                // What is held for one that is revoked has to be canceled still.
-                .filter(webhook_subscriptions::revoked_at.is_null())
-                // A success since has set the count back.
-                .filter(webhook_subscriptions::fail_count.ge(i64::from(failing.run.attempts)));
-            let change = (
-                webhook_subscriptions::active.eq(false),
-                webhook_subscriptions::disabled_reason.eq(reason.as_str()),
-                webhook_subscriptions::held_moved_at.eq(None::<OffsetDateTime>),
-            );
-            diesel::update(target).set(change).execute(connection).await?;
-            Ok(())
-        })
-        .await?;
-        Ok(())
     }
 
     async fn release(&self, leases: &[Lease], now: OffsetDateTime) -> Result<(), StoreError> {

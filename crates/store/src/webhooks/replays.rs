@@ -42,8 +42,8 @@ row!(
 
 statement!(
     /// Puts the next deliveries of a running replay into the queue again; without any left, the replay is done.
-    /// What is in the hands of a worker at this moment is passed over: it is being sent. Nothing when another process is
-    /// at this replay.
+    /// What is in the hands of a worker at this moment is passed over: it is being sent; so are tests, which were made for
+    /// who asked for them. Nothing when another process is at this replay.
     Advance(
         now: OffsetDateTime => Timestamptz,
         account: i64 => BigInt,
@@ -58,6 +58,7 @@ statement!(
             SELECT * FROM deliveries
             WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
                 AND created_at >= r.since AND created_at < r.until AND state = ANY (r.states)
+                AND NOT is_test
             ORDER BY event_id LIMIT 500
         ) AS d
     ), queued AS (
@@ -253,6 +254,7 @@ async fn count(connection: &mut AsyncPgConnection, account: AccountId, selection
         .filter(deliveries::created_at.ge(selection.since))
         .filter(deliveries::created_at.lt(selection.until))
         .filter(deliveries::state.eq_any(states(selection)))
+        .filter(diesel::dsl::not(deliveries::is_test))
         .count()
         .get_result(connection)
         .await

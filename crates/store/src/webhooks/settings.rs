@@ -157,11 +157,12 @@ struct Settings {
     fail_count: Option<i64>,
     failing_since: Option<Option<OffsetDateTime>>,
     failing_deliveries: Option<i64>,
+    trouble_count: Option<i64>,
     held_moved_at: Option<Option<OffsetDateTime>>,
 }
 
 impl Settings {
-    fn new(change: Change, was_active: bool) -> Self {
+    fn new(change: Change, was_active: bool, now: OffsetDateTime) -> Self {
         let switched = change.active.filter(|active| *active != was_active);
         let on = switched == Some(true);
         Self {
@@ -171,8 +172,10 @@ impl Settings {
             fail_count: on.then_some(0),
             failing_since: on.then_some(None),
             failing_deliveries: on.then_some(0),
-            // What is still held after a switch has to be asked for again.
-            held_moved_at: switched.map(|_| None),
+            trouble_count: on.then_some(0),
+            // What is due to one that is switched off is put aside. What is still held after a switch on has to be asked for
+            // again.
+            held_moved_at: switched.map(|active| (!active).then_some(now)),
         }
     }
 
@@ -190,11 +193,12 @@ async fn apply(
     now: OffsetDateTime,
 ) -> Result<Option<Changed>, Failure> {
     let kept = || subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
-    let was = kept().select(SubscriptionRow::as_select()).for_no_key_update();
+    // Not only against other changes: transactions that hold something for it lock its key, and a resume is to find that.
+    let was = kept().select(SubscriptionRow::as_select()).for_update();
     let was: Option<SubscriptionRow> = was.first(connection).await.optional()?;
     let Some(was) = was.map(Subscription::from) else { return Ok(None) };
     let resume = change.resume;
-    let settings = Settings::new(change, was.active);
+    let settings = Settings::new(change, was.active, now);
     if !settings.is_empty() {
         diesel::update(kept()).set(settings).execute(connection).await?;
     }

@@ -7,7 +7,8 @@ use domain::{
     events::{CreditsLow, Event, EventKind, Outbox},
     idempotency::{IdempotencyError, IdempotencyKey},
     webhooks::{
-        delivery::{Capacity, DeliveryQueue, DeliveryState, Receiver},
+        attempt::{Attempt, Outcome, Timings},
+        delivery::{Capacity, DeliveryQueue, DeliveryState, Receiver, Report},
         log::{DeliveryLog, Resent, TestStart},
         replay::{ReplayState, ReplayStore, Selection, StartError},
     },
@@ -177,4 +178,37 @@ async fn a_test_goes_to_one_subscription_and_is_leased_at_once() {
     let reused = IdempotencyKey { request_hash: [2; 32], ..key };
     assert!(matches!(start(to.account, Some(&reused)).await, Err(IdempotencyError::Reused)));
     assert_eq!(fixture.count("deliveries").await, 2);
+}
+
+#[tokio::test]
+async fn a_test_whose_process_ends_is_not_tried_again_nor_replayed() {
+    let (fixture, to) = with_deliveries(1).await;
+    fixture.execute("UPDATE deliveries SET state = 'failed'").await;
+    let event = Event::sample(EventKind::InventoryLowStock);
+    let start = async || fixture.store.start_test(to.account, to.subscription, &event, LEASE, None, START).await;
+    let TestStart::Leased(recorded) = start().await.unwrap() else { panic!("nothing was leased") };
+    start().await.unwrap();
+    let later = START + time::Duration::HOUR;
+    assert_eq!(fixture.store.due(None, later).await.unwrap().receivers, []);
+    let room = [Capacity { receiver: to, deliveries: 9 }];
+    assert_eq!(fixture.store.lease(&room, LEASE, later).await.unwrap(), []);
+
+    let selection = failed_since_start(to.subscription);
+    assert_eq!(fixture.store.count(to.account, &selection).await.unwrap(), 1);
+    fixture.store.start(to.account, selection, None, None, later).await.unwrap();
+    while fixture.store.advance_bulk(later).await.unwrap().is_some() {}
+    assert_eq!(fixture.count("deliveries WHERE state = 'pending' AND NOT is_test").await, 1);
+    assert_eq!(fixture.count("deliveries WHERE state = 'failed' AND is_test").await, 2);
+
+    // The process that lives records its attempt.
+    let attempt = Attempt {
+        outcome: Outcome::Status(204),
+        timings: Timings::default(),
+        answer: Vec::new(),
+        retry_after: None,
+        location: None,
+    };
+    let report = Report::new(&recorded, START, attempt, START, 0.0);
+    DeliveryQueue::record(&fixture.store, &[report], START).await.unwrap();
+    assert_eq!(fixture.count("deliveries WHERE state = 'delivered' AND attempts = 1").await, 1);
 }

@@ -12,7 +12,6 @@ use domain::{
     webhooks::{
         attempt::{Attempt, Outcome, Request, Sender, Timings},
         delivery::{Capacity, DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report},
-        schedule::{DisabledReason, FailureRun},
         signature::Secret,
     },
 };
@@ -59,17 +58,11 @@ pub fn answered(status: u16) -> Attempt {
     }
 }
 
-pub fn failing(account: i64, gone: bool) -> Failing {
-    let run = FailureRun { since: NOW, attempts: 1, deliveries: 1 };
-    Failing { receiver: receiver(account), run, last_status: Some(500), gone }
-}
-
 #[derive(Default)]
 pub struct State {
     pub due: Vec<Leased>,
     pub recorded: Vec<Report>,
     pub released: Vec<Lease>,
-    pub disabled: Vec<(Receiver, DisabledReason)>,
     pub in_hands: usize,
     pub most_in_hands: usize,
     pub looks: usize,
@@ -82,8 +75,6 @@ pub struct State {
     /// How many calls fail before one succeeds.
     pub failing_leases: usize,
     pub failing_records: usize,
-    /// What recording says of receivers.
-    pub failing: Vec<Failing>,
 }
 
 /// What becomes of steps in bulk.
@@ -173,7 +164,7 @@ impl DeliveryQueue for Queue {
     }
 
     async fn record(&self, reports: &[Report], _: OffsetDateTime) -> Result<Vec<Failing>, StoreError> {
-        let failing = {
+        {
             let mut state = self.state();
             if state.failing_records > 0 {
                 state.failing_records -= 1;
@@ -181,16 +172,9 @@ impl DeliveryQueue for Queue {
             }
             state.in_hands -= reports.len();
             state.recorded.extend_from_slice(reports);
-            state.failing.clone()
-        };
+        }
         self.changed();
-        Ok(failing)
-    }
-
-    async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError> {
-        self.state().disabled.push((failing.receiver, reason));
-        self.changed();
-        Ok(())
+        Ok(Vec::new())
     }
 
     async fn release(&self, leases: &[Lease], _: OffsetDateTime) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
-//! What is moved in bulk, step by step: replays, and what was held for a subscription that was resumed or revoked. The
-//! progress is stored in the transaction of each step, so any process continues after a crash.
+//! What is moved in bulk, step by step: replays, what was held for a subscription that was resumed or revoked, and what is
+//! due to one that was switched off. The progress is stored in the transaction of each step, so any process continues after
+//! a crash.
 
 use diesel::{
     prelude::*,
@@ -16,7 +17,7 @@ use crate::{
     webhooks::replays,
 };
 
-/// Held deliveries that one step moves.
+/// Deliveries of a subscription that one step moves.
 const STEP: i64 = 1_000;
 /// When a subscription that was resumed is looked at once more: a lease that began before may have put a delivery aside since.
 const LOOK_AGAIN_AFTER: Duration = Duration::seconds(10);
@@ -54,9 +55,9 @@ statement!(
 );
 
 statement!(
-    /// Moves the next deliveries that are held for a subscription: makes them due, or cancels them if it is revoked. It is
-    /// looked at again after the first step, and after each that found any; else, and if it is switched off, that ends. No row
-    /// when there is nothing to do or another process is at it.
+    /// Moves the next deliveries of a subscription: makes what is held due, or cancels it if it is revoked; if it is switched
+    /// off, holds what is due. An active one is looked at again after the first step, and after each that found any; else that
+    /// ends where a step finds less than it may move. No row when there is nothing to do or another process is at it.
     MoveHeld(
         now: OffsetDateTime => Timestamptz,
         step: i64 => BigInt,
@@ -66,30 +67,33 @@ statement!(
         again: OffsetDateTime => Timestamptz,
     ) -> MovedRow = "
     WITH subscription AS MATERIALIZED (
-        SELECT s.id, s.active, s.revoked_at, t.now, t.step
+        SELECT s.id, t.now, t.step,
+            CASE WHEN s.active OR s.revoked_at IS NOT NULL THEN 'held' ELSE 'pending' END AS before,
+            CASE WHEN s.revoked_at IS NOT NULL THEN 'canceled' WHEN s.active THEN 'pending' ELSE 'held' END AS after
         FROM (SELECT $1::timestamptz AS now, $2::bigint AS step) AS t, webhook_subscriptions s
         WHERE s.account_id = $3 AND s.id = $4 AND s.held_moved_at IS NOT NULL FOR NO KEY UPDATE OF s SKIP LOCKED
     ), next AS MATERIALIZED (
-        SELECT d.event_id, s.id, s.now, s.revoked_at IS NOT NULL AS is_revoked
+        SELECT d.event_id, s.id, s.now, s.after
         FROM subscription s CROSS JOIN LATERAL (
             SELECT event_id FROM deliveries
-            WHERE account_id = $3 AND subscription_id = s.id AND state = 'held' ORDER BY due_at LIMIT s.step
+            WHERE account_id = $3 AND subscription_id = s.id AND state IN ('pending', 'held') AND state = s.before
+                AND (state = 'held' OR due_at <= s.now)
+            ORDER BY due_at LIMIT s.step FOR UPDATE SKIP LOCKED
         ) AS d
-        WHERE s.active OR s.revoked_at IS NOT NULL
     ), moved AS (
         UPDATE deliveries d
-        SET state = CASE WHEN n.is_revoked THEN 'canceled' ELSE 'pending' END,
-            due_at = CASE WHEN n.is_revoked THEN d.due_at ELSE n.now END,
-            finished_at = CASE WHEN n.is_revoked THEN n.now END
+        SET state = n.after, leased_until = NULL,
+            due_at = CASE WHEN n.after = 'pending' THEN n.now ELSE d.due_at END,
+            finished_at = CASE WHEN n.after = 'canceled' THEN n.now END
         FROM next n
-        WHERE d.account_id = $3 AND d.subscription_id = n.id AND d.event_id = n.event_id AND d.state = 'held'
+        WHERE d.account_id = $3 AND d.subscription_id = n.id AND d.event_id = n.event_id
         RETURNING d.event_id
-    ), step AS (SELECT (SELECT count(*) FROM next) AS found, (SELECT count(*) FROM moved) AS moved)
-    UPDATE webhook_subscriptions w SET held_moved_at = CASE WHEN p.found >= s.step THEN s.now
-        WHEN s.active AND s.revoked_at IS NULL AND ($5 OR p.found > 0) THEN $6 END
+    ), step AS (SELECT count(*) AS moved FROM moved)
+    UPDATE webhook_subscriptions w SET held_moved_at = CASE WHEN p.moved >= s.step THEN s.now
+        WHEN s.after = 'pending' AND ($5 OR p.moved > 0) THEN $6 END
     FROM subscription s, step p
     WHERE w.account_id = $3 AND w.id = s.id
-    RETURNING p.moved AS count, p.found >= s.step AS goes_on"
+    RETURNING p.moved AS count, p.moved >= s.step AS goes_on"
 );
 
 /// How far a step got.
@@ -99,7 +103,8 @@ pub(crate) struct Moved {
     pub goes_on: bool,
 }
 
-/// Moves the first of what is held for a subscription that is marked for it; `is_first` of the steps since it was marked.
+/// Moves the first of what there is to move for a subscription that is marked for it; `is_first` of the steps since it was
+/// marked.
 pub(crate) async fn move_held(
     connection: &mut AsyncPgConnection,
     Receiver { account, subscription }: Receiver,

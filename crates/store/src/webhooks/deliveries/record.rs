@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use diesel::{
-    Insertable,
+    prelude::*,
     sql_types::{Array, BigInt, Bool, Bytea, Date as SqlDate, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection};
+use diesel_async::AsyncPgConnection;
 use domain::{
     StoreError,
     webhooks::{
         attempt::ANSWER_BYTES_PER_DAY,
-        delivery::{DeliveryState, Failing, Next, Report},
+        breaker::is_in_trouble,
+        delivery::{DeliveryState, Failing, Next, Receiver, Report},
         log::MAX_ATTEMPTS_KEPT,
-        schedule::FailureRun,
+        schedule::{DisabledReason, FailureRun},
     },
 };
 use time::{Date, OffsetDateTime, UtcOffset};
@@ -27,7 +28,7 @@ use crate::{
         error::{Failure, corrupt},
         query::RunQueryDsl,
     },
-    schema::delivery_attempts,
+    schema::{delivery_attempts, webhook_subscriptions},
 };
 
 /// Declares a statement that writes deliveries and the figures of subscriptions, and what it does with the attempts.
@@ -60,6 +61,7 @@ macro_rules! record {
                 answers: Vec<Vec<u8>> => Array<Bytea>,
                 locations: Vec<Option<String>> => Array<Nullable<Text>>,
                 of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+                troubles: Vec<bool> => Array<Bool>,
             ) -> SumsRow = concat!("
             WITH made AS (
                 UPDATE deliveries d
@@ -69,11 +71,12 @@ macro_rules! record {
                 FROM (SELECT $1::timestamptz AS now, $2::date AS today, $3::bigint AS answer_budget) AS t, unnest(
                     $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::uuid[], $9::integer[], $10::boolean[],
                     $11::timestamptz[], $12::text[], $13::timestamptz[], $14::integer[], $15::text[], $16::text[],
-                    $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bytea[], $23::text[]
+                    $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bytea[], $23::text[],
+                    $25::boolean[]
                 ) WITH ORDINALITY AS g (
                     account_id, subscription_id, event_id, claim, id, number, is_first,
                     started_at, state, due_at, status, failure, message,
-                    dns_us, connect_us, tls_us, first_byte_us, total_us, answer, location, position
+                    dns_us, connect_us, tls_us, first_byte_us, total_us, answer, location, in_trouble, position
                 )
                 WHERE d.account_id = g.account_id AND d.subscription_id = g.subscription_id AND d.event_id = g.event_id
                     AND d.claim = g.claim AND d.leased_until IS NOT NULL
@@ -81,18 +84,20 @@ macro_rules! record {
                 RETURNING g.*, t.today, t.answer_budget
             )", $logged, ", sums AS (
                 SELECT account_id, subscription_id, count(*) AS fired, count(*) FILTER (WHERE state <> 'delivered') AS failed,
-                    max(position) FILTER (WHERE state = 'delivered') AS last_success, max(position) AS last, array_agg(position) AS positions,
-                    coalesce(bool_or(status = 410), false) AS gone, sum(length(answer)) AS answer_bytes, min(today) AS today,
-                    min(answer_budget) AS answer_budget
+                    max(position) FILTER (WHERE state = 'delivered') AS last_success,
+                    max(position) FILTER (WHERE NOT in_trouble) AS last_working, max(position) AS last,
+                    array_agg(position) AS positions, coalesce(bool_or(status = 410), false) AS gone, sum(length(answer)) AS answer_bytes,
+                    min(today) AS today, min(answer_budget) AS answer_budget
                 FROM made GROUP BY account_id, subscription_id
             ), runs AS (
                 -- What failed after the last success.
                 SELECT s.account_id, s.subscription_id, s.last_success IS NOT NULL AS had_success, count(m.id) AS attempts,
                     count(DISTINCT m.id) AS deliveries, count(m.id) FILTER (WHERE m.is_first) AS new_deliveries,
-                    min(m.started_at) AS since
+                    min(m.started_at) AS since, s.last_working IS NOT NULL AS had_working,
+                    count(m.id) FILTER (WHERE m.position > coalesce(s.last_working, 0)) AS troubles
                 FROM sums s LEFT JOIN made m ON m.account_id = s.account_id AND m.subscription_id = s.subscription_id
                     AND m.position > coalesce(s.last_success, 0)
-                GROUP BY s.account_id, s.subscription_id, s.last_success
+                GROUP BY s.account_id, s.subscription_id, s.last_success, s.last_working
             ), locked AS MATERIALIZED (
                 SELECT account_id, id FROM webhook_subscriptions
                 WHERE (account_id, id) IN (SELECT account_id, subscription_id FROM sums)
@@ -111,6 +116,7 @@ macro_rules! record {
                     WHEN r.attempts = 0 THEN 0
                     WHEN r.had_success OR w.failing_deliveries = 0 THEN r.deliveries
                     ELSE w.failing_deliveries + r.new_deliveries END,
+                trouble_count = r.troubles + CASE WHEN r.had_working THEN 0 ELSE w.trouble_count END,
                 answer_day = s.today,
                 answer_bytes = s.answer_bytes + CASE WHEN w.answer_day = s.today THEN w.answer_bytes ELSE 0 END
             FROM locked k JOIN sums s ON s.account_id = k.account_id AND s.subscription_id = k.id
@@ -149,6 +155,7 @@ macro_rules! record {
                 answers: column(items, |report| report.attempt.answer.clone()),
                 locations: column(items, |report| report.attempt.location.clone()),
                 of: accounts.clone(),
+                troubles: column(items, |report| is_in_trouble(report.attempt.status())),
                 }
             }
         }
@@ -213,15 +220,42 @@ pub(super) async fn record(
     part: &Part<'_, Report>,
     now: OffsetDateTime,
 ) -> Result<Vec<Failing>, StoreError> {
-    let rows: Vec<SumsRow> = store
-        .run::<_, Failure>(async |connection| {
+    let recorded = store
+        .run_transaction::<_, Failure>(async |connection| {
             let rows = write(connection, part, now).await?;
-            // Done again with the next attempt, should the process end here.
+            let failing: Vec<Failing> =
+                rows.into_iter().filter_map(|row| failing(row).transpose()).collect::<Result<_, Failure>>()?;
+            for failing in &failing {
+                if let Some(reason) = failing.disabled(now) {
+                    switch_off(connection, failing.receiver, reason, now).await?;
+                }
+            }
             remove_surplus(connection, part).await?;
-            Ok(rows)
+            Ok(failing)
         })
-        .await?;
-    Ok(rows.into_iter().filter_map(|row| failing(row).transpose()).collect::<Result<_, Failure>>()?)
+        .await;
+    Ok(recorded?)
+}
+
+/// Switches off a subscription, whose row is locked. What is due to it is put aside step by step.
+async fn switch_off(
+    connection: &mut AsyncPgConnection,
+    Receiver { account, subscription }: Receiver,
+    reason: DisabledReason,
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    let target = webhook_subscriptions::table
+        .find((account.0, subscription.0))
+        .filter(webhook_subscriptions::active)
+        // What is held for one that is revoked has to be canceled still.
+        .filter(webhook_subscriptions::revoked_at.is_null());
+    let change = (
+        webhook_subscriptions::active.eq(false),
+        webhook_subscriptions::disabled_reason.eq(reason.as_str()),
+        webhook_subscriptions::held_moved_at.eq(now),
+    );
+    diesel::update(target).set(change).execute(connection).await?;
+    Ok(())
 }
 
 async fn write(
@@ -232,19 +266,15 @@ async fn write(
     if part.accounts.is_none() {
         return Ok(Record::new(part, now).load(connection).await?);
     }
-    connection
-        .transaction(async |connection| {
-            let rows: Vec<SumsRow> = RecordWithoutAttempts::new(part, now).load(connection).await?;
-            let mut made = Vec::new();
-            for SumsRow { positions, is_spent, .. } in &rows {
-                let positions = positions.iter().filter_map(|position| usize::try_from(*position).ok()?.checked_sub(1));
-                let reports = positions.filter_map(|position| part.items.get(position));
-                made.extend(reports.map(|report| attempt(report, *is_spent)));
-            }
-            diesel::insert_into(delivery_attempts::table).values(made).execute(connection).await?;
-            Ok::<_, Failure>(rows)
-        })
-        .await
+    let rows: Vec<SumsRow> = RecordWithoutAttempts::new(part, now).load(connection).await?;
+    let mut made = Vec::new();
+    for SumsRow { positions, is_spent, .. } in &rows {
+        let positions = positions.iter().filter_map(|position| usize::try_from(*position).ok()?.checked_sub(1));
+        let reports = positions.filter_map(|position| part.items.get(position));
+        made.extend(reports.map(|report| attempt(report, *is_spent)));
+    }
+    diesel::insert_into(delivery_attempts::table).values(made).execute(connection).await?;
+    Ok(rows)
 }
 
 /// Removes what is beyond the attempts that are kept of a delivery.
