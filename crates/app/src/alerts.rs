@@ -5,17 +5,20 @@ use std::{collections::BTreeSet, panic::AssertUnwindSafe, sync::Arc};
 use domain::{
     AccountId, StoreError,
     accounts::{Account, AccountStore},
-    alerts::{AlertEvaluator, ClaimedRule, evaluate},
+    alerts::{AlertEvaluator, ClaimedRule, Facts, Window, evaluate},
     daily::DailyStore,
 };
-use futures_util::FutureExt;
+use futures_util::{FutureExt, StreamExt, stream};
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
-use crate::outage;
+use crate::{deliveries::Clock, outage};
 
 /// Accounts that are looked up at a time.
-const ACCOUNTS: i64 = 100;
+const ACCOUNTS: usize = 100;
+
+/// How long the rules of an account are evaluated before it is the next account's turn; the rest of them stay due.
+const TURN: Duration = Duration::seconds(10);
 
 /// The ports that evaluation goes by.
 #[derive(Clone)]
@@ -23,6 +26,7 @@ pub struct Deps {
     pub accounts: Arc<dyn AccountStore>,
     pub daily: Arc<dyn DailyStore>,
     pub rules: Arc<dyn AlertEvaluator>,
+    pub clock: Clock,
 }
 
 /// What a round did.
@@ -34,41 +38,58 @@ pub struct Round {
     pub failed_accounts: u64,
 }
 
-/// Evaluates every rule that is due at `now`; each is due again after `interval`. Any number of processes may do this
-/// side by side: a rule is claimed by one of them.
+/// Evaluates the rules that are due, of at most `at_once` accounts side by side: each account has one turn. A rule is
+/// due again after `interval`. Any number of processes may do this: a rule is claimed by one of them.
 ///
 /// # Errors
 /// When the rules cannot be looked up. What fails for one account is logged, and the others go on.
-pub async fn evaluate_due(deps: &Deps, interval: Duration, now: OffsetDateTime) -> Result<Round, StoreError> {
+pub async fn evaluate_due(deps: &Deps, interval: Duration, at_once: usize) -> Result<Round, StoreError> {
     let mut round = Round::default();
     let mut seen = BTreeSet::new();
     loop {
-        let due = deps.rules.due(now, ACCOUNTS).await?;
+        // Those that have had their turn may still be due, and come first: they must not hide the others.
+        let at_most = i64::try_from(ACCOUNTS + seen.len()).unwrap_or(i64::MAX);
+        let due = deps.rules.due((deps.clock)(), at_most).await?;
         let new: Vec<AccountId> = due.into_iter().filter(|account| seen.insert(*account)).collect();
         if new.is_empty() {
             return Ok(round);
         }
-        for account in new {
-            // A panic over the figures of one account keeps no other from its turn.
-            let span = tracing::error_span!("alerts", account_id = account.0);
-            let evaluated = AssertUnwindSafe(evaluate_account(deps, account, interval, now, &mut round));
-            match evaluated.catch_unwind().instrument(span.clone()).await {
-                Ok(Ok(())) => continue,
-                Ok(Err(error)) => span.in_scope(|| outage::warn(&error, "alert rules could not be evaluated")),
-                Err(_) => span.in_scope(|| tracing::error!("the evaluation of alert rules panicked")),
-            }
-            round.failed_accounts += 1;
+        let turns = stream::iter(new)
+            .map(|account| turn(deps.clone(), account, interval))
+            .buffer_unordered(at_once.max(1))
+            .collect::<Vec<_>>()
+            .await;
+        for Round { evaluated, fired, failed_accounts } in turns {
+            round.evaluated += evaluated;
+            round.fired += fired;
+            round.failed_accounts += failed_accounts;
         }
     }
+}
+
+/// The turn of an account. A panic over its figures keeps no other from its own.
+async fn turn(deps: Deps, account: AccountId, interval: Duration) -> Round {
+    let mut round = Round::default();
+    let span = tracing::error_span!("alerts", account_id = account.0);
+    let evaluating = AssertUnwindSafe(evaluate_account(&deps, account, interval, &mut round));
+    let evaluated = evaluating.catch_unwind().instrument(span.clone()).await;
+    match evaluated {
+        Ok(Ok(())) => return round,
+        Ok(Err(error)) => span.in_scope(|| outage::warn(&error, "alert rules could not be evaluated")),
+        Err(_) => span.in_scope(|| tracing::error!("the evaluation of alert rules panicked")),
+    }
+    round.failed_accounts += 1;
+    round
 }
 
 async fn evaluate_account(
     deps: &Deps,
     account: AccountId,
     interval: Duration,
-    now: OffsetDateTime,
     round: &mut Round,
 ) -> Result<(), StoreError> {
+    // All rules look at the same instant, so that those with the same window share its facts.
+    let now = (deps.clock)();
     let Some(account) = deps.accounts.find(account).await? else { return Ok(()) };
     // Rules on days read the daily sums, which an import may have left behind. Where another process is bringing them up to
     // date, the rules stay due, and it is their turn again in the next round.
@@ -76,9 +97,10 @@ async fn evaluate_account(
         tracing::debug!("alert rules wait for a roll-up that is under way");
         return Ok(());
     }
-    let mut first_failure = None;
+    let began = (deps.clock)();
+    let (mut known, mut first_failure) = (Vec::new(), None);
     while let Some(claimed) = deps.rules.take(account.id, now, interval).await? {
-        match evaluate_rule(deps, &account, &claimed, now, round).await {
+        match evaluate_rule(deps, &account, &claimed, now, &mut known, round).await {
             Ok(()) => {}
             Err(error @ StoreError::Unavailable(_)) => return Err(error),
             // The rule has been pushed on: it does not keep the others from their turn.
@@ -86,19 +108,34 @@ async fn evaluate_account(
                 first_failure.get_or_insert(error);
             }
         }
+        if (deps.clock)() - began >= TURN {
+            tracing::debug!("the other alert rules of the account wait for its next turn");
+            break;
+        }
     }
     first_failure.map_or(Ok(()), Err)
 }
 
+/// Evaluates a rule by the facts of its window, which are among the `known` ones afterwards.
 async fn evaluate_rule(
     deps: &Deps,
     account: &Account,
     claimed: &ClaimedRule,
     now: OffsetDateTime,
+    known: &mut Vec<(Window, Facts)>,
     round: &mut Round,
 ) -> Result<(), StoreError> {
     let rule = &claimed.rule;
-    let facts = deps.rules.facts(account.id, rule.terms.window(&account.timezone, now)).await?;
+    let window = rule.terms.window(&account.timezone, now);
+    let found = known.iter().find(|(of, _)| *of == window).map(|(_, facts)| facts.clone());
+    let facts = match found {
+        Some(facts) => facts,
+        None => {
+            let facts = deps.rules.facts(account.id, window.clone()).await?;
+            known.push((window, facts.clone()));
+            facts
+        }
+    };
     let evaluation = evaluate(rule, &facts, account.currency, now);
     let (observed, fired) = (evaluation.observed, evaluation.fired.is_some());
     if !deps.rules.settle(account.id, claimed, evaluation, now).await? {
@@ -115,14 +152,18 @@ async fn evaluate_rule(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use async_trait::async_trait;
     use domain::{
         accounts::MockAccountStore,
-        alerts::{Comparator, Facts, MockAlertEvaluator, Rule, RuleState, Terms, UncheckedTerms, Window},
+        alerts::{Comparator, Evaluation, MockAlertEvaluator, Rule, RuleState, Terms, UncheckedTerms},
         daily::{MockDailyStore, RollUp},
         insights::Severity,
     };
     use rust_decimal::{Decimal, dec};
     use time::macros::datetime;
+    use tokio::sync::Barrier;
 
     use super::*;
 
@@ -143,22 +184,27 @@ mod tests {
         }
     }
 
-    fn deps(rules: MockAlertEvaluator) -> Deps {
+    fn deps(rules: impl AlertEvaluator + 'static) -> Deps {
         let mut accounts = MockAccountStore::new();
         accounts.expect_find().returning(|id| Ok(Some(account(id.0))));
         let mut daily = MockDailyStore::new();
         daily.expect_roll_up().returning(|_, _, _| Ok(Some(RollUp::default())));
-        Deps { accounts: Arc::new(accounts), daily: Arc::new(daily), rules: Arc::new(rules) }
+        let clock: Clock = Arc::new(|| NOW);
+        Deps { accounts: Arc::new(accounts), daily: Arc::new(daily), rules: Arc::new(rules), clock }
     }
 
-    /// A rule that fires from the first order of the hour on.
+    async fn round(deps: &Deps) -> Round {
+        evaluate_due(deps, Duration::minutes(5), 1).await.unwrap()
+    }
+
+    /// A rule that fires from the first order on, of a window that no other has.
     fn claimed(id: i64) -> ClaimedRule {
         let terms = Terms::new(UncheckedTerms {
             name: "orders".into(),
             metric: "orders".parse().unwrap(),
             comparator: Comparator::Gte,
             threshold: dec!(1),
-            window_hours: 1,
+            window_hours: id + 1,
             severity: Severity::Low,
             cooldown_hours: 0,
         })
@@ -211,7 +257,7 @@ mod tests {
             })
             .times(3)
             .returning(|_, claimed, _, _| Ok(claimed.rule.id.0 != 0));
-        let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
+        let round = round(&deps(rules)).await;
         assert_eq!(round, Round { evaluated: 2, fired: 1, failed_accounts: 0 });
     }
 
@@ -223,7 +269,7 @@ mod tests {
             if std::mem::take(&mut first) { Err(StoreError::Internal("broken".into())) } else { Ok(orders(1)) }
         });
         rules.expect_settle().times(2).returning(|_, _, _, _| Ok(true));
-        let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
+        let round = round(&deps(rules)).await;
         assert_eq!(round, Round { evaluated: 2, fired: 2, failed_accounts: 1 });
     }
 
@@ -235,7 +281,7 @@ mod tests {
         let mut daily = MockDailyStore::new();
         daily.expect_roll_up().returning(|account, _, _| Ok((account != AccountId(1)).then(RollUp::default)));
         let deps = Deps { daily: Arc::new(daily), ..deps(rules) };
-        let round = evaluate_due(&deps, Duration::minutes(5), NOW).await.unwrap();
+        let round = round(&deps).await;
         assert_eq!(round, Round { evaluated: 1, fired: 0, failed_accounts: 0 });
     }
 
@@ -246,7 +292,7 @@ mod tests {
         rules.expect_facts().withf(of(1)).returning(|_, _| panic!("a defect that its figures meet"));
         rules.expect_facts().withf(of(2)).returning(|_, _| Ok(orders(0)));
         rules.expect_settle().times(1).returning(|_, _, _, _| Ok(true));
-        let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
+        let round = round(&deps(rules)).await;
         assert_eq!(round, Round { evaluated: 1, fired: 0, failed_accounts: 1 });
     }
 
@@ -254,7 +300,103 @@ mod tests {
     async fn without_a_database_an_account_is_left_at_once() {
         let mut rules = rules(&[(1, 2)]);
         rules.expect_facts().times(1).returning(|_, _| Err(StoreError::Unavailable("gone".into())));
-        let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
+        let round = round(&deps(rules)).await;
         assert_eq!(round.failed_accounts, 1);
+    }
+
+    #[tokio::test]
+    async fn an_account_has_a_turn_of_limited_length_and_the_rest_of_its_rules_stay_due() {
+        let mut rules = rules(&[(1, 5), (2, 1)]);
+        let time = Arc::new(Mutex::new(NOW));
+        let passing = time.clone();
+        rules.expect_facts().returning(move |account, _| {
+            if account == AccountId(1) {
+                *passing.lock().unwrap() += Duration::seconds(6);
+            }
+            Ok(orders(0))
+        });
+        rules.expect_settle().returning(|_, _, _, _| Ok(true));
+        let deps = Deps { clock: Arc::new(move || *time.lock().unwrap()), ..deps(rules) };
+        let rounds = [round(&deps).await, round(&deps).await, round(&deps).await, round(&deps).await];
+        assert_eq!(rounds.map(|round| round.evaluated), [2 + 1, 2, 1, 0]);
+    }
+
+    #[tokio::test]
+    async fn rules_with_the_same_window_share_its_facts() {
+        let mut rules = MockAlertEvaluator::new();
+        rules.expect_due().returning(|_, _| Ok(vec![AccountId(1)]));
+        let mut left = vec![claimed(7), claimed(3), claimed(3)];
+        rules.expect_take().returning(move |_, _, _| Ok(left.pop()));
+        let hours = |hours| {
+            move |_: &AccountId, window: &Window| {
+                *window == Window::Orders { since: NOW - Duration::hours(hours), until: NOW }
+            }
+        };
+        rules.expect_facts().withf(hours(4)).times(1).returning(|_, _| Ok(orders(1)));
+        rules.expect_facts().withf(hours(8)).times(1).returning(|_, _| Ok(orders(0)));
+        rules.expect_settle().times(3).returning(|_, _, _, _| Ok(true));
+        assert_eq!(round(&deps(rules)).await, Round { evaluated: 3, fired: 2, failed_accounts: 0 });
+    }
+
+    #[tokio::test]
+    async fn accounts_that_stay_due_hide_no_others() {
+        const LOCKED: i64 = 100;
+        let mut rules = MockAlertEvaluator::new();
+        rules.expect_due().returning(|_, limit| Ok((1..=limit.min(LOCKED + 3)).map(AccountId).collect()));
+        let mut taken = BTreeSet::new();
+        rules.expect_take().returning(move |account, _, _| Ok(taken.insert(account).then(|| claimed(1))));
+        rules.expect_facts().returning(|_, _| Ok(orders(0)));
+        rules.expect_settle().returning(|_, _, _, _| Ok(true));
+        let mut daily = MockDailyStore::new();
+        daily.expect_roll_up().returning(|account, _, _| Ok((account.0 > LOCKED).then(RollUp::default)));
+        let deps = Deps { daily: Arc::new(daily), ..deps(rules) };
+        assert_eq!(round(&deps).await.evaluated, 3);
+    }
+
+    /// Rules whose facts are told to two accounts at a time.
+    struct InPairs {
+        rules: MockAlertEvaluator,
+        pair: Barrier,
+    }
+
+    #[async_trait]
+    impl AlertEvaluator for InPairs {
+        async fn due(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<AccountId>, StoreError> {
+            self.rules.due(now, limit).await
+        }
+
+        async fn take(
+            &self,
+            account: AccountId,
+            now: OffsetDateTime,
+            interval: Duration,
+        ) -> Result<Option<ClaimedRule>, StoreError> {
+            self.rules.take(account, now, interval).await
+        }
+
+        async fn facts(&self, _: AccountId, _: Window) -> Result<Facts, StoreError> {
+            self.pair.wait().await;
+            Ok(orders(0))
+        }
+
+        async fn settle(
+            &self,
+            account: AccountId,
+            claimed: &ClaimedRule,
+            evaluation: Evaluation,
+            now: OffsetDateTime,
+        ) -> Result<bool, StoreError> {
+            self.rules.settle(account, claimed, evaluation, now).await
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn accounts_are_evaluated_side_by_side() {
+        let mut rules = rules(&[(1, 1), (2, 1), (3, 1), (4, 1)]);
+        rules.expect_settle().times(4).returning(|_, _, _, _| Ok(true));
+        let deps = deps(InPairs { rules, pair: Barrier::new(2) });
+        let evaluated = evaluate_due(&deps, Duration::minutes(5), 2);
+        let round = tokio::time::timeout(std::time::Duration::from_mins(1), evaluated).await;
+        assert_eq!(round.expect("two at a time").unwrap().evaluated, 4);
     }
 }

@@ -314,14 +314,15 @@ pub trait AlertEvaluator: Send + Sync {
     /// The accounts with rules that are due, those that wait longest first.
     async fn due(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<AccountId>, StoreError>;
     /// Takes a due rule of the account: it is due again after `interval`, so that one that cannot be evaluated does not
-    /// hold up the others. `None` when every rule that is due is being claimed by another process.
+    /// hold up the others. One that is due within half of it goes along: so the rules of an account become due together,
+    /// and share what is read for them. `None` when every such rule is being claimed by another process.
     async fn take(
         &self,
         account: AccountId,
         now: OffsetDateTime,
         interval: time::Duration,
     ) -> Result<Option<ClaimedRule>, StoreError>;
-    /// What is known of a window.
+    /// What is known of a window; [`StoreError::Overloaded`] when that takes too long, as a request's statement would.
     async fn facts(&self, account: AccountId, window: Window) -> Result<Facts, StoreError>;
     /// Writes where a rule stands, together with the event if it fired. Returns false, and writes nothing, when the rule
     /// was claimed again, switched off, deleted or made to watch something else in the meantime.

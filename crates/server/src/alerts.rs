@@ -12,15 +12,21 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// The ports of the evaluation.
 pub fn deps(store: &Arc<Store>) -> Deps {
-    Deps { accounts: store.clone(), daily: store.clone(), rules: store.clone() }
+    Deps {
+        accounts: store.clone(),
+        daily: store.clone(),
+        rules: store.clone(),
+        clock: Arc::new(OffsetDateTime::now_utc),
+    }
 }
 
-/// Evaluates what is due until cancelled; the round under way ends first. Any number of processes may do this.
-pub async fn run(store: Arc<Store>, interval_seconds: u32, cancelled: CancellationToken) {
+/// Evaluates what is due, of at most `at_once` accounts side by side, until cancelled; the round under way ends first.
+/// Any number of processes may do this.
+pub async fn run(store: Arc<Store>, interval_seconds: u32, at_once: usize, cancelled: CancellationToken) {
     let (deps, interval) = (deps(&store), time::Duration::seconds(interval_seconds.into()));
     let pause = LOOK_EVERY.min(Duration::from_secs(interval_seconds.into()));
     loop {
-        match evaluate_due(&deps, interval, OffsetDateTime::now_utc()).await {
+        match evaluate_due(&deps, interval, at_once).await {
             Ok(Round { evaluated, fired, failed_accounts: _ }) => {
                 metrics::counter!("alert_evaluations_total").increment(evaluated);
                 metrics::counter!("alerts_fired_total").increment(fired);

@@ -15,11 +15,12 @@ pub enum Purpose {
     Deliveries,
     /// Jobs, and the upkeep of the tables.
     Jobs,
-    /// Alert rules, and mails.
+    /// Alert rules.
     Alerts,
     /// AI runs, and the guard of their costs.
     Ai,
-    /// Cursors, tokens and hooks of connected shops. What is read from them is imported through connections beside the pools.
+    /// Cursors, tokens and hooks of connected shops, exports and mails. What is read from shops is imported through
+    /// connections beside the pools.
     Shops,
 }
 
@@ -29,8 +30,9 @@ use Purpose::{Ai, Alerts, Control, Deliveries, Jobs, Payments, Shops};
 pub type Shared = (usize, &'static [Purpose]);
 
 /// The pools of a process that works in the background, for as many connections as their place in the list says, from 1 on.
-/// Jobs run for two accounts at a time; deliveries lease and record at the same time; the others do one thing after another.
-const WITH_WORK: [&[Shared]; 10] = [
+/// Jobs run for two accounts at a time, and so do alert rules where connections are many; deliveries lease and record at
+/// the same time; the others do one thing after another.
+const WITH_WORK: [&[Shared]; 11] = [
     &[(1, &[Control, Payments, Deliveries, Jobs, Alerts, Ai, Shops])],
     &[(1, &[Control, Payments, Deliveries]), (1, &[Jobs, Alerts, Ai, Shops])],
     &[(1, &[Control, Payments]), (1, &[Deliveries]), (1, &[Jobs, Alerts, Ai, Shops])],
@@ -41,6 +43,7 @@ const WITH_WORK: [&[Shared]; 10] = [
     &[(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts, Shops]), (1, &[Ai])],
     &[(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai]), (1, &[Shops])],
     &[(1, &[Control]), (2, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai]), (1, &[Shops])],
+    &[(1, &[Control]), (2, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (2, &[Alerts]), (1, &[Ai]), (1, &[Shops])],
 ];
 
 /// The same for one that only serves HTTP.
@@ -112,9 +115,9 @@ mod tests {
         let expected: [Shared; 7] = [
             (1, &[Control]),
             (5, &[Payments]),
-            (5, &[Deliveries]),
+            (4, &[Deliveries]),
             (2, &[Jobs]),
-            (1, &[Alerts]),
+            (2, &[Alerts]),
             (1, &[Ai]),
             (1, &[Shops]),
         ];

@@ -21,6 +21,8 @@ pub struct Stores {
     pub threads: Vec<Arc<Store>>,
     /// Connections that jobs have at most.
     pub job_connections: usize,
+    /// The same of alert rules.
+    pub alert_connections: usize,
 }
 
 impl Stores {
@@ -56,7 +58,10 @@ impl Stores {
             (0, Some(shared)) => shared.clone(),
             (own, _) => Arc::new(control.with_own_pool(connect, plan_once(own.max(1)))?),
         };
-        let of_jobs = budget.shared.iter().find(|(_, purposes)| purposes.contains(&Purpose::Jobs));
+        let connections = |purpose: Purpose| {
+            let shared = budget.shared.iter().find(|(_, purposes)| purposes.contains(&purpose));
+            shared.map_or(1, |(size, _)| *size)
+        };
         Ok(Self {
             payments: on(Purpose::Payments),
             deliveries: on(Purpose::Deliveries),
@@ -67,7 +72,8 @@ impl Stores {
             control,
             events,
             threads,
-            job_connections: of_jobs.map_or(1, |(size, _)| *size),
+            job_connections: connections(Purpose::Jobs),
+            alert_connections: connections(Purpose::Alerts),
         })
     }
 }

@@ -22,10 +22,14 @@ use super::{RuleRow, firings};
 use crate::{
     Store,
     analytics::daily,
-    database::{query::RunQueryDsl, statement::Scalar},
+    database::{error::Failure, query::RunQueryDsl, statement::Scalar},
     schema::{alert_rules as rules, inventory_items},
     webhooks::outbox,
 };
+
+/// Facts are planned for the values of their window, as the statements of jobs are, but may take no longer than those
+/// of requests: an account has up to fifty rules every few minutes, and the others' wait for their turn.
+const FACTS: &str = "SET LOCAL plan_cache_mode = force_custom_plan";
 
 statement!(
     /// Accounts with rules that are due.
@@ -118,13 +122,18 @@ impl AlertEvaluator for Store {
         interval: Duration,
     ) -> Result<Option<ClaimedRule>, StoreError> {
         let claimed =
-            self.job_transaction(async |connection| push_on(connection, account, now, now + interval).await).await?;
+            self.job_transaction(async |connection| push_on(connection, account, now, interval).await).await?;
         let Some((row, due_at)) = claimed else { return Ok(None) };
         Ok(Some(ClaimedRule { rule: row.try_into()?, due_at }))
     }
 
     async fn facts(&self, account: AccountId, window: Window) -> Result<Facts, StoreError> {
-        self.job_transaction(async |connection| facts(connection, account, &window).await).await
+        let known = self
+            .run_transaction_within::<_, Failure>(FACTS, async |connection| {
+                Ok(facts(connection, account, &window).await?)
+            })
+            .await?;
+        Ok(known)
     }
 
     async fn settle(
@@ -162,17 +171,18 @@ impl AlertEvaluator for Store {
     }
 }
 
-/// The rule that waits longest, and when it is due again from now on.
+/// The rule that waits longest, of those that are due or will be soon, and when it is due again from now on.
 async fn push_on(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     now: OffsetDateTime,
-    due_at: OffsetDateTime,
+    interval: Duration,
 ) -> Result<Option<(RuleRow, OffsetDateTime)>, Error> {
+    let soon = now + Duration::seconds(interval.whole_seconds() / 2);
     let row: Option<RuleRow> = rules::table
         .filter(rules::account_id.eq(account.0))
         .filter(rules::active)
-        .filter(rules::due_at.le(now))
+        .filter(rules::due_at.le(soon))
         .order((rules::due_at, rules::id))
         .select(RuleRow::as_select())
         .for_update()
@@ -182,7 +192,7 @@ async fn push_on(
         .optional()?;
     let Some(row) = row else { return Ok(None) };
     let due_at = diesel::update(rules::table.find((account.0, row.id)))
-        .set(rules::due_at.eq(due_at))
+        .set(rules::due_at.eq(now + interval))
         .returning(rules::due_at)
         .get_result(connection)
         .await?;

@@ -1,7 +1,7 @@
 //! Alert rules: what they see, when they fire, and that they fire once.
 
 use domain::{
-    AccountId, RuleId,
+    AccountId, RuleId, StoreError,
     alerts::{
         AlertEvaluator, AlertStore, Change, ChangeError, ClaimedRule, Comparator, CreateError, Evaluation,
         KEEP_FIRINGS, MAX_RULES, Terms, UncheckedTerms, evaluate,
@@ -15,7 +15,7 @@ use domain::{
 use futures_util::TryStreamExt;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
-use store::Retention;
+use store::{PoolOptions, Retention};
 use time::{
     Duration, OffsetDateTime,
     macros::{date, datetime},
@@ -144,6 +144,31 @@ async fn a_rule_is_due_once_an_interval_and_one_worker_takes_it() {
     let off = Change { active: Some(false), ..Change::default() };
     db.store.change(account, again.rule.id, off, None, NOW).await.unwrap();
     assert!(!db.store.settle(account, &again, first, NOW).await.unwrap(), "switched off in the meantime");
+}
+
+#[tokio::test]
+async fn rules_that_are_due_soon_go_along_with_one_that_is_due() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    for minutes in [0, 2, 3] {
+        let (rule, at) = (terms("orders", Comparator::Gt, dec!(0), 1), NOW + Duration::minutes(minutes));
+        db.store.create(account, rule, true, None, None, at).await.unwrap();
+    }
+    let taken = [take(&db, account, NOW).await, take(&db, account, NOW).await, take(&db, account, NOW).await];
+    let due_again = Some(NOW + INTERVAL);
+    assert_eq!(taken.map(|claimed| claimed.map(|claimed| claimed.due_at)), [due_again, due_again, None]);
+}
+
+#[tokio::test]
+async fn facts_take_no_longer_than_a_request() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let limit = std::time::Duration::from_millis(50);
+    let store = db.store_with(PoolOptions { statement_timeout: limit, ..testkit::patient() });
+    db.sql.batch_execute("BEGIN; LOCK TABLE track_events IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let window = terms("event:x", Comparator::Gt, dec!(0), 168).window(&"UTC".parse().unwrap(), NOW);
+    let asked = tokio::time::timeout(std::time::Duration::from_mins(1), store.facts(account, window));
+    assert!(matches!(asked.await, Ok(Err(StoreError::Overloaded(_)))));
 }
 
 #[tokio::test]
