@@ -5,7 +5,7 @@ use std::{future::Future, sync::Arc};
 use domain::{
     StoreError,
     credits::auto_topup::{AutoTopupStore, ChargeRef, Left, Plan, Rules, Terms, UNSENT_PAUSE, Waiting, backoff, plan},
-    payments::{Charge, ChargeError, Order, PaymentStatus},
+    payments::{Charge, ChargeError, GatewayUnavailable, Order, Payment, PaymentId, PaymentStatus},
 };
 use time::{Duration, OffsetDateTime};
 
@@ -94,6 +94,11 @@ impl Recharger {
         let now = (self.clock)();
         let left = match plan(waiting, &self.payment_service.prices, self.rules, now) {
             Plan::Send(terms) => return self.send(waiting, terms).await,
+            Plan::LeaveOpen { until } => {
+                metrics::counter!("auto_topups_stopped_total").increment(1);
+                tracing::error!("it is not known whether an automatic top-up was charged: look for it at the gateway");
+                Left::Unknown { until }
+            }
             Plan::Wait { until } => Left::Waiting { until },
             Plan::Cancel { reason } => Left::Canceled { reason },
             Plan::Fail { reason } => Left::Failed { reason: reason.to_owned(), retry_at: now + self.rules.cooldown },
@@ -105,21 +110,17 @@ impl Recharger {
         let charge = waiting.charge;
         // Written down before the gateway hears of it: from here on the payer may have been charged, unless it is known
         // that the gateway did not hear of it.
-        if !self.charges.sending(charge, &terms).await? {
+        if !self.charges.sending(charge, &terms, (self.clock)()).await? {
             return Ok(());
         }
-        let Terms { customer_id, item, price } = terms;
-        let asked = Charge {
-            idempotency_key: charge.idempotency_key(),
-            customer_id,
-            price,
-            order: Order { account: charge.account, item, charge: Some(charge.id) },
+        let answer = match waiting.sent.as_ref().and_then(|sent| sent.payment.as_ref()) {
+            Some(payment) => self.look_up(payment).await,
+            None => self.charge(charge, terms).await,
         };
-        let answer = self.payment_service.gateway.charge(&asked).await;
         let now = (self.clock)();
-        let later = Left::Waiting { until: now + backoff(waiting.attempts) };
+        let until = now + backoff(waiting.attempts);
         let left = match answer {
-            Ok(payment) if payment.status == PaymentStatus::Pending => later,
+            Ok(Payment { id: payment, status: PaymentStatus::Pending, .. }) => Left::Undecided { payment, until },
             Ok(payment) => {
                 let status = payment.status;
                 self.left(status, self.payment_service.settle(payment, now).await?, now)
@@ -127,14 +128,30 @@ impl Recharger {
             Err(ChargeError::Declined(reason)) => self.failed(reason, now),
             Err(ChargeError::NotSent(error)) => {
                 tracing::warn!(%error, "an automatic top-up could not be sent");
-                Left::Unsent { until: now + backoff(waiting.attempts).max(UNSENT_PAUSE) }
+                Left::Unsent { until: until.max(now + UNSENT_PAUSE) }
             }
             Err(ChargeError::Unavailable(error)) => {
                 tracing::warn!(%error, "an automatic top-up is not answered");
-                later
+                Left::Waiting { until }
             }
         };
         self.charges.leave(charge, left, now).await
+    }
+
+    async fn charge(&self, charge: ChargeRef, terms: Terms) -> Result<Payment, ChargeError> {
+        let Terms { customer_id, item, price } = terms;
+        let asked = Charge {
+            idempotency_key: charge.idempotency_key(),
+            customer_id,
+            price,
+            order: Order { account: charge.account, item, charge: Some(charge.id) },
+        };
+        self.payment_service.gateway.charge(&asked).await
+    }
+
+    async fn look_up(&self, payment: &PaymentId) -> Result<Payment, ChargeError> {
+        let found = self.payment_service.gateway.fetch(payment).await?;
+        found.ok_or_else(|| GatewayUnavailable("it does not know a payment that it named".to_owned()).into())
     }
 
     /// How a charge is left whose answer was settled. One that was credited has ended already, and is left as it is.

@@ -1,7 +1,7 @@
 use domain::{
     AccountId, ChargeId,
     accounts::{Account, MockAccountStore, Mode, Plan as AccountPlan},
-    credits::auto_topup::MockAutoTopupStore,
+    credits::auto_topup::{MockAutoTopupStore, SENT_AGAIN_FOR, Sent, UNKNOWN_INTERVAL},
     payments::{
         GatewayUnavailable, MockPaymentGateway, MockPaymentStore, Payer, Payment, Price, PriceList, Refusal,
         SettleError, Settled,
@@ -26,7 +26,7 @@ fn waiting() -> Waiting {
         charge: ChargeRef { account: AccountId(3), id: ChargeId(8), claim: 2 },
         credits: 500,
         attempts: 1,
-        sent: Some(terms()),
+        sent: Some(Sent { terms: terms(), first_at: NOW - Duration::HOUR, payment: None }),
         customer_id: Some("cus_1".to_owned()),
         currency: "USD".parse().unwrap(),
         enabled: true,
@@ -38,21 +38,25 @@ fn waiting() -> Waiting {
     }
 }
 
+fn payment(status: PaymentStatus) -> Payment {
+    let Waiting { charge: ChargeRef { account, id, .. }, .. } = waiting();
+    let Terms { item, price, .. } = terms();
+    Payment {
+        id: "pay_1".parse().unwrap(),
+        status,
+        amount: price.amount,
+        currency: price.currency,
+        invoice_id: "inv_1".to_owned(),
+        payer: Payer { customer_id: "cus_1".to_owned(), email: "a@example.com".to_owned() },
+        order: Some(Order { account, item, charge: Some(id) }),
+    }
+}
+
 /// What the worker leaves of a charge that the gateway answers with a payment in this status, and the store by this.
 async fn left(status: PaymentStatus, settled: Result<Settled, Refusal>) -> Left {
     let mut gateway = MockPaymentGateway::new();
     gateway.expect_name().return_const("fake");
-    gateway.expect_charge().times(1).returning(move |charge| {
-        Ok(Payment {
-            id: "pay_1".parse().unwrap(),
-            status,
-            amount: charge.price.amount,
-            currency: charge.price.currency,
-            invoice_id: "inv_1".to_owned(),
-            payer: Payer { customer_id: "cus_1".to_owned(), email: "a@example.com".to_owned() },
-            order: Some(charge.order.clone()),
-        })
-    });
+    gateway.expect_charge().times(1).returning(move |_| Ok(payment(status)));
     let mut accounts = MockAccountStore::new();
     accounts.expect_find().returning(|id| {
         Ok(Some(Account {
@@ -76,7 +80,7 @@ async fn left(status: PaymentStatus, settled: Result<Settled, Refusal>) -> Left 
     let (sender, receiver) = std::sync::mpsc::channel();
     let mut charges = MockAutoTopupStore::new();
     charges.expect_lease().returning(|_, _, _| Ok(vec![waiting()]));
-    charges.expect_sending().returning(|_, _| Ok(true));
+    charges.expect_sending().returning(|_, _, _| Ok(true));
     charges.expect_leave().times(1).returning(move |_, left, _| {
         sender.send(left).unwrap();
         Ok(())
@@ -103,8 +107,13 @@ async fn only_what_the_gateway_may_have_heard_counts_as_sent(#[case] is_heard: b
         let error = GatewayUnavailable("no answer".to_owned());
         Err(if is_heard { ChargeError::Unavailable(error) } else { ChargeError::NotSent(error) })
     });
+    handle(gateway, &waiting(), expected).await;
+}
+
+/// Has the worker handle a charge that it leaves as `expected`, without a payment to be settled.
+async fn handle(gateway: MockPaymentGateway, waiting: &Waiting, expected: Left) {
     let mut charges = MockAutoTopupStore::new();
-    charges.expect_sending().returning(|_, _| Ok(true));
+    charges.expect_sending().withf(|_, _, now| *now == NOW).returning(|_, _, _| Ok(true));
     charges.expect_leave().times(1).returning(move |_, left, _| {
         assert_eq!(left, expected);
         Ok(())
@@ -117,7 +126,46 @@ async fn only_what_the_gateway_may_have_heard_counts_as_sent(#[case] is_heard: b
     };
     let rules = Rules { cooldown: Duration::MINUTE, monthly_cap: 1_000 };
     let recharger = Recharger { payment_service, charges: Arc::new(charges), rules, clock: || NOW };
-    recharger.handle(&waiting()).await.unwrap();
+    recharger.handle(waiting).await.unwrap();
+}
+
+fn undecided() -> Left {
+    Left::Undecided { payment: "pay_1".parse().unwrap(), until: NOW + backoff(1) }
+}
+
+#[tokio::test]
+async fn the_payment_of_a_charge_that_is_undecided_is_kept() {
+    let mut gateway = MockPaymentGateway::new();
+    gateway.expect_charge().times(1).returning(|_| Ok(payment(PaymentStatus::Pending)));
+    handle(gateway, &waiting(), undecided()).await;
+}
+
+#[rstest]
+#[case::undecided_still(Ok(Some(payment(PaymentStatus::Pending))), undecided())]
+#[case::unanswered(Err(GatewayUnavailable("down".to_owned())), Left::Waiting { until: NOW + backoff(1) })]
+#[case::forgotten(Ok(None), Left::Waiting { until: NOW + backoff(1) })]
+#[tokio::test]
+async fn a_charge_whose_payment_is_known_is_never_sent_again(
+    #[case] answer: Result<Option<Payment>, GatewayUnavailable>,
+    #[case] expected: Left,
+) {
+    let mut gateway = MockPaymentGateway::new();
+    let mut answer = Some(answer);
+    gateway
+        .expect_fetch()
+        .withf(|id| id.as_str() == "pay_1")
+        .times(1)
+        .returning(move |_| answer.take().expect("it is asked once"));
+    let sent = Sent { terms: terms(), first_at: NOW - Duration::days(30), payment: Some("pay_1".parse().unwrap()) };
+    handle(gateway, &Waiting { sent: Some(sent), ..waiting() }, expected).await;
+}
+
+#[tokio::test]
+async fn a_charge_that_is_unanswered_for_a_day_is_left_open_and_not_sent_again() {
+    let sent = Sent { terms: terms(), first_at: NOW - SENT_AGAIN_FOR, payment: None };
+    // The gateway expects no call.
+    let left = Left::Unknown { until: NOW + UNKNOWN_INTERVAL };
+    handle(MockPaymentGateway::new(), &Waiting { sent: Some(sent), ..waiting() }, left).await;
 }
 
 #[rstest]

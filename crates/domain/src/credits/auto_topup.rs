@@ -7,7 +7,7 @@ use crate::{
     AccountId, ChargeId, StoreError,
     audit::Entry,
     money::Currency,
-    payments::{CreditPack, Price, PriceList},
+    payments::{CreditPack, PaymentId, Price, PriceList},
 };
 
 /// The highest threshold, credits.
@@ -20,6 +20,11 @@ pub const BALANCE_RESTORED: &str = "balance_restored";
 pub const CAP_INTERVAL: Duration = Duration::hours(1);
 /// The least pause after a charge that did not reach the gateway: its attempts are not counted, so the pauses do not grow.
 pub const UNSENT_PAUSE: Duration = Duration::MINUTE;
+/// How long after it was first sent a charge may be sent again. Gateways keep idempotency keys for a day: one that is
+/// sent later would be a second charge.
+pub const SENT_AGAIN_FOR: Duration = Duration::hours(23);
+/// How often a charge whose outcome stays unknown is reported.
+pub const UNKNOWN_INTERVAL: Duration = Duration::HOUR;
 
 /// When and how the account is topped up automatically.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -116,8 +121,7 @@ pub struct Waiting {
     pub credits: i64,
     /// How often it has been sent. From the first time on the price is fixed and the payer may have been charged.
     pub attempts: i64,
-    /// What it was sent as.
-    pub sent: Option<Terms>,
+    pub sent: Option<Sent>,
     /// The gateway's name for who paid last by hand; `None` when nobody has.
     pub customer_id: Option<String>,
     /// The account's.
@@ -131,6 +135,15 @@ pub struct Waiting {
     pub last_ended_at: Option<OffsetDateTime>,
     /// Credits bought automatically since the month began (UTC).
     pub bought_this_month: i64,
+}
+
+/// A charge as it was sent, answered or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    pub terms: Terms,
+    pub first_at: OffsetDateTime,
+    /// Its payment, once the gateway has named it.
+    pub payment: Option<PaymentId>,
 }
 
 /// What the gateway is asked for. The same every time a charge is sent, or the gateway would take it for another.
@@ -176,8 +189,11 @@ impl ChargeRef {
 /// What to do about a charge that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
-    /// Send it.
+    /// Send it, or look up its payment if that is known.
     Send(Terms),
+    /// Leave it to the gateway's notification, or to a person, until then: nobody knows whether the payer was charged,
+    /// and to send it again might charge a second time.
+    LeaveOpen { until: OffsetDateTime },
     /// Not before then.
     Wait { until: OffsetDateTime },
     /// It is not wanted any more.
@@ -186,10 +202,13 @@ pub enum Plan {
     Fail { reason: &'static str },
 }
 
-/// Decides about a charge. One that was sent before is sent again whatever has changed: the payer may have been
-/// charged, and only the gateway knows.
+/// Decides about a charge. One that was sent before is sent again whatever has changed, as long as the gateway knows
+/// its key: the payer may have been charged, and only the gateway knows.
 pub fn plan(waiting: &Waiting, prices: &PriceList, rules: Rules, now: OffsetDateTime) -> Plan {
-    if let Some(terms) = &waiting.sent {
+    if let Some(Sent { terms, first_at, payment }) = &waiting.sent {
+        if payment.is_none() && now - *first_at >= SENT_AGAIN_FOR {
+            return Plan::LeaveOpen { until: now + UNKNOWN_INTERVAL };
+        }
         return Plan::Send(terms.clone());
     }
     if !waiting.enabled {
@@ -237,6 +256,10 @@ fn next_month(now: OffsetDateTime) -> OffsetDateTime {
 pub enum Left {
     /// To be looked at again.
     Waiting { until: OffsetDateTime },
+    /// The same, with the payment to be looked up from now on.
+    Undecided { payment: PaymentId, until: OffsetDateTime },
+    /// Nobody knows whether the payer was charged: it keeps all others waiting, and automatic top-ups are switched off.
+    Unknown { until: OffsetDateTime },
     /// For [`BALANCE_RESTORED`] another one is queued if the balance calls for it by now.
     Canceled { reason: &'static str },
     /// The attempt is taken back: the gateway has not heard of it. If it was the first, the settings apply again.
@@ -267,10 +290,15 @@ pub trait AutoTopupStore: Send + Sync {
     async fn lease(&self, now: OffsetDateTime, until: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError>;
 
     /// Fixes the terms and counts the attempt, before the charge is sent. False: it is no longer the caller's.
-    async fn sending(&self, charge: ChargeRef, terms: &Terms) -> Result<bool, StoreError>;
+    async fn sending(&self, charge: ChargeRef, terms: &Terms, now: OffsetDateTime) -> Result<bool, StoreError>;
 
     /// Leaves a charge that was not paid. Nothing when it is no longer the caller's.
     async fn leave(&self, charge: ChargeRef, left: Left, now: OffsetDateTime) -> Result<(), StoreError>;
+
+    /// Cancels the account's charge of unknown outcome, which an operator has looked for at the gateway in vain. False:
+    /// there is none, or it may still be sent again. Should it have been paid after all, its notification adds the
+    /// credits.
+    async fn not_charged(&self, account: AccountId, now: OffsetDateTime) -> Result<bool, StoreError>;
 }
 
 #[cfg(test)]
@@ -344,11 +372,22 @@ mod tests {
         assert!(!Trigger { credits: 0, ..trigger }.is_met(0));
     }
 
-    #[test]
-    fn what_was_sent_is_sent_again_as_it_was() {
-        let sent = Some(terms("old", "cus_0"));
+    #[rstest]
+    #[case::just_now(Duration::ZERO, None, true)]
+    #[case::before_the_day_is_over(Duration::hours(23) - Duration::SECOND, None, true)]
+    #[case::when_the_key_may_be_forgotten(Duration::hours(23), None, false)]
+    #[case::long_ago(Duration::days(400), None, false)]
+    #[case::a_known_payment_is_only_looked_up(Duration::days(400), Some("pay_1"), true)]
+    fn what_was_sent_is_sent_again_as_it_was_for_less_than_a_day(
+        #[case] age: Duration,
+        #[case] payment: Option<&str>,
+        #[case] again: bool,
+    ) {
+        let payment = payment.map(|id| id.parse().unwrap());
+        let sent = Some(Sent { terms: terms("old", "cus_0"), first_at: NOW - age, payment });
         let waiting = Waiting { sent, enabled: false, balance: 900, ..waiting() };
-        let expected = Plan::Send(terms("old", "cus_0"));
+        let until = datetime!(2026-12-10 13:00 UTC);
+        let expected = if again { Plan::Send(terms("old", "cus_0")) } else { Plan::LeaveOpen { until } };
         assert_eq!(plan(&waiting, &PriceList::default(), RULES, NOW), expected);
     }
 

@@ -73,6 +73,11 @@ pub enum CreditsCommand {
         #[arg(long, value_name = "CREDITS", value_parser = clap::value_parser!(i64).range(1..))]
         monthly_cap: Option<i64>,
     },
+    /// Cancels an automatic top-up of unknown outcome for which the gateway has no payment
+    NotCharged {
+        #[arg(value_name = "ACCOUNT")]
+        account: i64,
+    },
 }
 
 /// Actor and reason of a change, stored with it.
@@ -153,6 +158,12 @@ pub async fn run(command: CreditsCommand, store: &Store, config: &Config) -> any
                     &AutoTopupStore::change(store, account, change, None, now).await?
                 ))?
             );
+            Ok(())
+        }
+        CreditsCommand::NotCharged { account } => {
+            let account = find_account(store, account).await?.id;
+            anyhow::ensure!(store.not_charged(account, now).await?, "the account has no top-up of unknown outcome");
+            println!("The automatic top-up is canceled.");
             Ok(())
         }
     }

@@ -11,8 +11,8 @@ use domain::{
     AccountId, ChargeId, StoreError,
     audit::Entry,
     credits::auto_topup::{
-        AutoTopup, AutoTopupChange, AutoTopupStore, BALANCE_RESTORED, ChargeRef, Left, MAX_FAILURES, Terms, Waiting,
-        month_start,
+        AutoTopup, AutoTopupChange, AutoTopupStore, BALANCE_RESTORED, ChargeRef, Left, MAX_FAILURES, SENT_AGAIN_FOR,
+        Sent, Terms, Waiting, month_start,
     },
     payments::Price,
 };
@@ -111,7 +111,8 @@ statement!(
         RETURNING *
     )
     SELECT h.account_id, h.id, h.claim, h.credits, h.attempts, h.customer_id AS sent_customer_id, h.item AS sent_item,
-        h.amount AS sent_amount, h.currency AS sent_currency, c.customer_id, a.currency, b.auto_topup_enabled AS enabled,
+        h.amount AS sent_amount, h.currency AS sent_currency, coalesce(h.sent_at, h.created_at) AS sent_at,
+        h.payment_id, c.customer_id, a.currency, b.auto_topup_enabled AS enabled,
         b.balance + (SELECT coalesce(sum(r.credits), 0)::bigint FROM ai_runs r
             WHERE r.account_id = $2 AND r.state IN ('queued', 'running')) AS balance,
         b.auto_topup_threshold AS threshold, b.auto_topup_monthly_cap AS monthly_cap,
@@ -123,6 +124,35 @@ statement!(
         JOIN accounts a ON a.id = h.account_id
         JOIN credit_balances b ON b.account_id = $2
         LEFT JOIN payment_customers c ON c.account_id = $2"
+);
+
+statement!(
+    /// Fixes what is sent, and since when.
+    Sending<'a>(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        claim: i64 => BigInt,
+        customer_id: &'a str => Text,
+        item: &'a str => Text,
+        amount: Decimal => Numeric,
+        currency: &'a str => Text,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE auto_topups SET customer_id = $4, item = $5, amount = $6, currency = $7, attempts = attempts + 1,
+        sent_at = CASE WHEN attempts = 0 THEN $8 ELSE sent_at END
+    WHERE account_id = $1 AND id = $2 AND claim = $3 AND state = 'pending'"
+);
+
+statement!(
+    /// Cancels a charge that was sent before, and whose payment is not known.
+    NotCharged(
+        account: i64 => BigInt,
+        now: OffsetDateTime => Timestamptz,
+        sent_before: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE auto_topups SET state = 'canceled', reason = 'not_charged', finished_at = $2
+    WHERE account_id = $1 AND state = 'pending' AND attempts > 0 AND payment_id IS NULL
+        AND coalesce(sent_at, created_at) <= $3"
 );
 
 statement!(
@@ -140,6 +170,7 @@ statement!(
         item = CASE WHEN attempts > 1 THEN item END,
         amount = CASE WHEN attempts > 1 THEN amount END,
         currency = CASE WHEN attempts > 1 THEN currency END,
+        sent_at = CASE WHEN attempts > 1 THEN sent_at END,
         credits = CASE WHEN attempts > 1 THEN credits ELSE coalesce($5, credits) END
     WHERE account_id = $1 AND id = $2 AND claim = $3 AND state = 'pending' AND attempts > 0"
 );
@@ -162,6 +193,8 @@ row!(
         sent_item: Option<String> => Nullable<Text>,
         sent_amount: Option<Decimal> => Nullable<Numeric>,
         sent_currency: Option<String> => Nullable<Text>,
+        sent_at: OffsetDateTime => Timestamptz,
+        payment_id: Option<String> => Nullable<Text>,
         customer_id: Option<String> => Nullable<Text>,
         currency: String => Text,
         enabled: bool => Bool,
@@ -184,6 +217,8 @@ fn waiting(row: LeaseRow) -> Result<Waiting, StoreError> {
         sent_item,
         sent_amount,
         sent_currency,
+        sent_at,
+        payment_id,
         customer_id,
         currency,
         enabled,
@@ -195,7 +230,9 @@ fn waiting(row: LeaseRow) -> Result<Waiting, StoreError> {
     } = row;
     let sent = match (sent_customer_id, sent_item, sent_amount, sent_currency) {
         (Some(customer_id), Some(item), Some(amount), Some(currency)) => {
-            Some(Terms { customer_id, item, price: Price { amount, currency: parse(&currency, "currency")? } })
+            let price = Price { amount, currency: parse(&currency, "currency")? };
+            let payment = payment_id.map(|id| parse(&id, "payment id")).transpose()?;
+            Some(Sent { terms: Terms { customer_id, item, price }, first_at: sent_at, payment })
         }
         _ => None,
     };
@@ -257,29 +294,41 @@ impl AutoTopupStore for Store {
         rows.into_iter().map(waiting).collect()
     }
 
-    async fn sending(&self, charge: ChargeRef, terms: &Terms) -> Result<bool, StoreError> {
-        let changed = self
-            .run::<_, Failure>(async |connection| {
-                let values = (
-                    auto_topups::customer_id.eq(&terms.customer_id),
-                    auto_topups::item.eq(&terms.item),
-                    auto_topups::amount.eq(terms.price.amount),
-                    auto_topups::currency.eq(terms.price.currency.as_str()),
-                    auto_topups::attempts.eq(auto_topups::attempts + 1),
-                );
-                let held = auto_topups::table
-                    .find((charge.account.0, charge.id.0))
-                    .filter(auto_topups::claim.eq(charge.claim))
-                    .filter(auto_topups::state.eq("pending"));
-                Ok(diesel::update(held).set(values).execute(connection).await?)
-            })
-            .await?;
+    async fn sending(&self, charge: ChargeRef, terms: &Terms, now: OffsetDateTime) -> Result<bool, StoreError> {
+        let ChargeRef { account, id, claim } = charge;
+        let Terms { customer_id, item, price: Price { amount, currency } } = terms;
+        let sending = Sending {
+            account: account.0,
+            id: id.0,
+            claim,
+            customer_id,
+            item,
+            amount: *amount,
+            currency: currency.as_str(),
+            now,
+        };
+        let changed = self.run::<_, Failure>(async |connection| Ok(sending.execute(connection).await?)).await?;
         Ok(changed == 1)
     }
 
     async fn leave(&self, charge: ChargeRef, left: Left, now: OffsetDateTime) -> Result<(), StoreError> {
         self.transact::<_, Failure>(async |connection| leave(connection, charge, &left, now).await).await?;
         Ok(())
+    }
+
+    async fn not_charged(&self, account: AccountId, now: OffsetDateTime) -> Result<bool, StoreError> {
+        let canceled = self
+            .transact::<_, Failure>(async |connection| {
+                let Locked { totals, auto_topup } = lock(connection, account).await?;
+                let cancel = NotCharged { account: account.0, now, sent_before: now - SENT_AGAIN_FOR };
+                let canceled = cancel.execute(connection).await? == 1;
+                if canceled {
+                    queue_if_met(connection, account, auto_topup, totals.balance, now).await?;
+                }
+                Ok(canceled)
+            })
+            .await?;
+        Ok(canceled)
     }
 }
 
@@ -328,6 +377,20 @@ async fn leave(
             let values = (auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
             diesel::update(held).set(values).execute(connection).await?;
         }
+        Left::Undecided { payment, until } => {
+            let none = None::<OffsetDateTime>;
+            let payment = auto_topups::payment_id.eq(payment.as_str());
+            let values = (payment, auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
+            diesel::update(held).set(values).execute(connection).await?;
+        }
+        Left::Unknown { until } => {
+            lock(connection, charge.account).await?;
+            let none = None::<OffsetDateTime>;
+            let values = (auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
+            if diesel::update(held).set(values).execute(connection).await? == 1 {
+                stop(connection, charge.account, "unknown_outcome", UNKNOWN).await?;
+            }
+        }
         Left::Unsent { until } => {
             // A change of settings holds the balance, so it is either seen here or sees a charge that was not sent.
             let Locked { auto_topup, .. } = lock(connection, charge.account).await?;
@@ -358,18 +421,26 @@ async fn leave(
         }
         Left::Stopped { reason } => {
             lock(connection, charge.account).await?;
-            if !end(connection, charge, reason, now).await? {
-                return Ok(());
+            if end(connection, charge, reason, now).await? {
+                let why = format!("a charge was paid but could not be credited: {reason}");
+                stop(connection, charge.account, reason, &why).await?;
             }
-            let off = (
-                credit_balances::auto_topup_enabled.eq(false),
-                credit_balances::auto_topup_last_failure.eq(reason),
-                credit_balances::auto_topup_disabled_reason
-                    .eq(format!("a charge was paid but could not be credited: {reason}")),
-            );
-            diesel::update(credit_balances::table.find(charge.account.0)).set(off).execute(connection).await?;
         }
     }
+    Ok(())
+}
+
+/// What an owner reads of a charge that is left open.
+const UNKNOWN: &str = "it is not known whether a charge was made";
+
+/// Switches recharging off for what became of a charge.
+async fn stop(connection: &mut AsyncPgConnection, account: AccountId, failure: &str, why: &str) -> Result<(), Error> {
+    let off = (
+        credit_balances::auto_topup_enabled.eq(false),
+        credit_balances::auto_topup_last_failure.eq(failure),
+        credit_balances::auto_topup_disabled_reason.eq(why),
+    );
+    diesel::update(credit_balances::table.find(account.0)).set(off).execute(connection).await?;
     Ok(())
 }
 

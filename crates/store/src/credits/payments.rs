@@ -137,6 +137,7 @@ async fn settle(connection: &mut AsyncPgConnection, settlement: &Settlement, now
         Step::Ignore => Ok(Settled::Unchanged),
         Step::Note => {
             writing.record(connection, next).await?;
+            writing.name_payment(connection).await?;
             Ok(Settled::Noted)
         }
         Step::Credit => {
@@ -314,6 +315,18 @@ impl Writing<'_> {
         let operation =
             Operation { account: *account, key: &key, fingerprint, meta: &meta, refunds: None, now: self.now };
         apply(connection, &operation, self.locked.totals, change).await
+    }
+
+    /// Has the payment looked up for the automatic charge that it is of, if that was not answered.
+    async fn name_payment(&self, connection: &mut AsyncPgConnection) -> Result<(), Error> {
+        let Some(charge) = self.purchase.charge else { return Ok(()) };
+        let unanswered = auto_topups::table
+            .find((self.settlement.account.0, charge.0))
+            .filter(auto_topups::state.eq("pending"))
+            .filter(auto_topups::payment_id.is_null());
+        let payment = auto_topups::payment_id.eq(self.settlement.payment.id.as_str());
+        diesel::update(unanswered).set(payment).execute(connection).await?;
+        Ok(())
     }
 
     /// Ends the automatic charge that the payment is of.

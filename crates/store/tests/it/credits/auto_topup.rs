@@ -5,7 +5,9 @@ use domain::{
     ai::{AiRuns, Ending, Outcome, RequestError},
     credits::{
         CreditAmount, CreditLedger, DebitError, RechargeSource, TransactionKind,
-        auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, BALANCE_RESTORED, ChargeRef, Left, Terms, Waiting},
+        auto_topup::{
+            AutoTopup, AutoTopupChange, AutoTopupStore, BALANCE_RESTORED, ChargeRef, Left, Sent, Terms, Waiting,
+        },
     },
     insights::InsightWriter,
     payments::{Entitlement, Order, Payer, Payment, PaymentStatus, PaymentStore, Price, Purchase, Settled, Settlement},
@@ -120,12 +122,13 @@ async fn a_charge_is_one_workers_until_its_lease_ends() {
     spend(&db, payer, 950, "a").await;
     let first = lease(&db, START).await[0].charge;
     assert_eq!(lease(&db, START + Duration::seconds(59)).await, []);
-    assert!(db.store.sending(first, &terms()).await.unwrap());
+    assert!(db.store.sending(first, &terms(), START).await.unwrap());
     let second = lease(&db, START + MINUTE).await;
     assert_eq!((second[0].charge.id, second[0].charge.claim), (first.id, first.claim + 1));
-    assert_eq!((second[0].attempts, &second[0].sent), (1, &Some(terms())), "it is sent again as it was sent");
+    let sent = Sent { terms: terms(), first_at: START, payment: None };
+    assert_eq!((second[0].attempts, &second[0].sent), (1, &Some(sent)), "it is sent again as it was sent");
     // Who held it before can do nothing with it any more.
-    assert!(!db.store.sending(first, &terms()).await.unwrap());
+    assert!(!db.store.sending(first, &terms(), START).await.unwrap());
     let failed = Left::Failed { reason: "card_declined".to_owned(), retry_at: START };
     for left in [failed, Left::Canceled { reason: "switched_off" }, Left::Waiting { until: START }] {
         db.store.leave(first, left, START).await.unwrap();
@@ -152,7 +155,7 @@ async fn a_paid_charge_is_credited_once_and_counts_for_the_month() {
     spend(&db, payer, 950, "a").await;
     let charge = lease(&db, START).await[0].charge;
     assert_eq!(db.store.charged(payer, charge.id).await.unwrap(), None, "not sent, so nothing can have been paid");
-    db.store.sending(charge, &terms()).await.unwrap();
+    db.store.sending(charge, &terms(), START).await.unwrap();
     let (entitlement, price) = db.store.charged(payer, charge.id).await.unwrap().unwrap();
     assert_eq!((entitlement.credits.get(), entitlement.source, price), (500, RechargeSource::Auto, terms().price));
     // The answer and the notification both say so.
@@ -301,7 +304,7 @@ async fn a_charge_that_waits_follows_the_settings() {
     // A worker that has looked at the charge, but not sent it, looked at the settings of before.
     let held = lease(&db, START + MINUTE * 3).await[0].charge;
     change(settings(true, 100, 500), 4).await;
-    assert!(!db.store.sending(held, &terms()).await.unwrap());
+    assert!(!db.store.sending(held, &terms(), START).await.unwrap());
     change(settings(false, 100, 500), 5).await;
     assert_eq!(queue(&db, payer).await, ["(canceled,500,settings_changed,4)"]);
     change(settings(true, 100, 500), 6).await;
@@ -316,7 +319,7 @@ async fn a_charge_that_did_not_get_through_follows_the_settings_again() {
     let payer = recharging(&db).await;
     spend(&db, payer, 950, "a").await;
     let held = lease(&db, START).await[0].charge;
-    assert!(db.store.sending(held, &terms()).await.unwrap());
+    assert!(db.store.sending(held, &terms(), START).await.unwrap());
     // While it was on its way it counted as sent.
     db.store.change(payer, settings(true, 100, 1_000), None, START).await.unwrap();
     db.store.leave(held, Left::Unsent { until: START + MINUTE }, START).await.unwrap();
@@ -334,13 +337,101 @@ async fn a_charge_that_got_through_once_stays_as_it_was_sent() {
     let payer = recharging(&db).await;
     spend(&db, payer, 950, "a").await;
     let first = lease(&db, START).await[0].charge;
-    assert!(db.store.sending(first, &terms()).await.unwrap());
+    assert!(db.store.sending(first, &terms(), START).await.unwrap());
     db.store.leave(first, Left::Waiting { until: START + MINUTE }, START).await.unwrap();
     let second = lease(&db, START + MINUTE).await[0].charge;
-    assert!(db.store.sending(second, &terms()).await.unwrap());
+    assert!(db.store.sending(second, &terms(), START + MINUTE).await.unwrap());
     db.store.leave(second, Left::Unsent { until: START + MINUTE * 2 }, START + MINUTE).await.unwrap();
     let third = lease(&db, START + MINUTE * 2).await.remove(0);
-    assert_eq!((third.attempts, third.sent, third.credits), (1, Some(terms()), 500));
+    let sent = Sent { terms: terms(), first_at: START, payment: None };
+    assert_eq!((third.attempts, third.sent, third.credits), (1, Some(sent), 500));
+}
+
+/// A charge of an account that was sent at the start, and not answered.
+async fn unanswered(db: &Database) -> ChargeRef {
+    let payer = recharging(db).await;
+    spend(db, payer, 950, "a").await;
+    let charge = lease(db, START).await[0].charge;
+    assert!(db.store.sending(charge, &terms(), START).await.unwrap());
+    charge
+}
+
+#[tokio::test]
+async fn the_payment_of_a_charge_is_known_from_an_answer_or_a_notification() {
+    let db = fresh().await;
+    let known = async |charge: ChargeRef| {
+        let held = lease(&db, START + MINUTE).await.into_iter().find(|held| held.charge.id == charge.id);
+        held.unwrap().sent.unwrap().payment.map(|payment| payment.to_string())
+    };
+    let answered = unanswered(&db).await;
+    let payment = "pay_1".parse().unwrap();
+    db.store.leave(answered, Left::Undecided { payment, until: START + MINUTE }, START).await.unwrap();
+    assert_eq!(known(answered).await.as_deref(), Some("pay_1"));
+
+    let notified = unanswered(&db).await;
+    let paid = paid(notified);
+    let rejected = Payment { status: PaymentStatus::Rejected, ..paid.payment.clone() };
+    let settled = db.store.settle(Settlement { payment: rejected, ..paid }, START).await.unwrap();
+    assert_eq!(settled, Settled::Noted);
+    assert_eq!(states(&db, notified.account).await, ["(pending,\"\")"], "the worker ends it");
+    assert_eq!(known(notified).await, Some(format!("auto_{}", notified.id)));
+}
+
+#[tokio::test]
+async fn a_charge_of_unknown_outcome_keeps_all_others_waiting_and_says_so() {
+    let db = fresh().await;
+    let charge = unanswered(&db).await;
+    let (payer, day) = (charge.account, START + Duration::DAY);
+    let unknown = Left::Unknown { until: day + Duration::HOUR };
+    db.store.leave(charge, unknown.clone(), day).await.unwrap();
+    let shown = db.store.summary(payer).await.unwrap().auto_topup;
+    let why = "it is not known whether a charge was made";
+    assert_eq!((shown.enabled, shown.disabled_reason.as_deref()), (false, Some(why)));
+    assert_eq!(shown.last_failure.as_deref(), Some("unknown_outcome"));
+    // Who switches it on again gets no second charge.
+    enable(&db, payer).await;
+    spend(&db, payer, 10, "b").await;
+    assert_eq!(states(&db, payer).await, ["(pending,\"\")"]);
+    // It is looked at again, and says so again.
+    assert_eq!(lease(&db, day + MINUTE * 59).await, []);
+    let again = lease(&db, day + Duration::HOUR).await[0].charge;
+    db.store.leave(again, unknown, day + Duration::HOUR).await.unwrap();
+    assert!(!db.store.summary(payer).await.unwrap().auto_topup.enabled);
+    // A notification of the payment ends it.
+    assert!(matches!(db.store.settle(paid(charge), day + Duration::HOUR).await.unwrap(), Settled::Credited(_)));
+    assert_eq!(states(&db, payer).await, ["(done,\"\")"]);
+}
+
+#[tokio::test]
+async fn only_a_charge_that_is_not_sent_again_can_be_given_up() {
+    let db = fresh().await;
+    let charge = unanswered(&db).await;
+    let (payer, over) = (charge.account, START + Duration::hours(23));
+    assert!(!db.store.not_charged(payer, over - Duration::SECOND).await.unwrap());
+    assert_eq!(states(&db, payer).await, ["(pending,\"\")"]);
+    assert!(db.store.not_charged(payer, over).await.unwrap());
+    assert_eq!(states(&db, payer).await, ["(canceled,not_charged)", "(pending,\"\")"], "it is on, and below");
+    assert!(!db.store.not_charged(payer, over + Duration::DAY).await.unwrap(), "the next was not sent");
+    // The gateway may still know better.
+    assert!(matches!(db.store.settle(paid(charge), over).await.unwrap(), Settled::Credited(_)));
+
+    let named = unanswered(&db).await;
+    let payment = "auto_1".parse().unwrap();
+    db.store.leave(named, Left::Undecided { payment, until: over }, START).await.unwrap();
+    assert!(!db.store.not_charged(named.account, over).await.unwrap(), "its payment is looked up");
+}
+
+#[tokio::test]
+async fn a_charge_that_an_earlier_version_sent_counts_from_when_it_was_queued() {
+    let db = fresh().await;
+    let charge = unanswered(&db).await;
+    let earlier = "UPDATE auto_topups SET sent_at = NULL, created_at = created_at - interval '1 hour'";
+    db.sql.execute(earlier, &[]).await.unwrap();
+    let held = lease(&db, START + MINUTE).await.remove(0);
+    assert_eq!(held.sent.as_ref().unwrap().first_at, START - Duration::HOUR);
+    assert!(db.store.sending(held.charge, &terms(), START + MINUTE).await.unwrap());
+    let held = lease(&db, START + MINUTE * 2).await.remove(0);
+    assert_eq!((held.charge.id, held.sent.unwrap().first_at), (charge.id, START - Duration::HOUR));
 }
 
 #[tokio::test]
@@ -349,7 +440,7 @@ async fn a_charge_that_was_sent_does_not_follow_the_settings() {
     let payer = recharging(&db).await;
     spend(&db, payer, 950, "a").await;
     let held = lease(&db, START).await[0].charge;
-    assert!(db.store.sending(held, &terms()).await.unwrap());
+    assert!(db.store.sending(held, &terms(), START).await.unwrap());
     for change in [settings(true, 200, 1_000), settings(false, 200, 1_000)] {
         db.store.change(payer, change, None, START + MINUTE).await.unwrap();
         assert_eq!(queue(&db, payer).await, ["(pending,500,\"\",0)"]);
@@ -364,7 +455,7 @@ async fn a_top_up_that_does_not_reach_the_threshold_is_followed_by_another() {
     db.store.change(payer, settings(true, 900, 500), None, START).await.unwrap();
     spend(&db, payer, 1_000, "a").await;
     let charge = lease(&db, START).await[0].charge;
-    db.store.sending(charge, &terms()).await.unwrap();
+    db.store.sending(charge, &terms(), START).await.unwrap();
     db.store.settle(paid(charge), START + MINUTE).await.unwrap();
     assert_eq!(queue(&db, payer).await, ["(done,500,\"\",0)", "(pending,500,\"\",1)"]);
 }
@@ -394,7 +485,7 @@ async fn a_charge_that_was_paid_for_nothing_stops_all_others() {
     let payer = recharging(&db).await;
     spend(&db, payer, 950, "a").await;
     let charge = lease(&db, START).await[0].charge;
-    db.store.sending(charge, &terms()).await.unwrap();
+    db.store.sending(charge, &terms(), START).await.unwrap();
     db.store.leave(charge, Left::Stopped { reason: "amount_mismatch".to_owned() }, START).await.unwrap();
     let shown = db.store.summary(payer).await.unwrap().auto_topup;
     let why = "a charge was paid but could not be credited: amount_mismatch";

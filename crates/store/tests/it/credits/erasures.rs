@@ -69,7 +69,7 @@ async fn a_user_whose_charge_is_not_answered_is_erased_once_it_is() {
     let charge = db.store.lease(START, START + Duration::MINUTE, 1).await.unwrap()[0].charge;
     let price = Price { amount: dec!(9), currency: "USD".parse().unwrap() };
     let terms = Terms { customer_id: "cus_1".to_owned(), item: "small".to_owned(), price };
-    assert!(db.store.sending(charge, &terms).await.unwrap());
+    assert!(db.store.sending(charge, &terms, START).await.unwrap());
     let (mine, theirs) = (ask(&db, payer).await, ask(&db, other).await);
     assert_eq!(charges(&db, payer).await, ["(pending,\"\")"], "only the gateway knows whether it was paid");
     let due = async || {

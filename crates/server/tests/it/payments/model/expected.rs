@@ -70,6 +70,15 @@ pub struct Pending {
     pub attempts: i64,
 }
 
+/// The pending charge as it was sent.
+struct Sent {
+    first_at: OffsetDateTime,
+    /// Its payment, if it was made without an answer that decides.
+    payment: Option<String>,
+    /// Whether the service has heard of that payment.
+    is_named: bool,
+}
+
 /// What was bought, as it was when the payment was first seen.
 #[derive(Clone)]
 struct Bought {
@@ -87,8 +96,8 @@ pub struct Expected {
     plan: &'static str,
     settings: Settings,
     pending: Option<Pending>,
-    /// What the pending charge was sent as; once sent, it stays.
-    sent: Option<Decimal>,
+    /// Once sent, it stays.
+    sent: Option<Sent>,
     has_card: bool,
     bought: BTreeMap<String, Bought>,
     /// The credits of charges whose payment was made without an answer that says so, by the payment.
@@ -202,7 +211,11 @@ impl Expected {
         match outcome {
             Outcome::Credited => self.credit(&bought, now),
             Outcome::Reversed => self.balance -= bought.credits.min(self.balance),
-            _ => {}
+            _ => {
+                if let Some(sent) = self.sent.as_mut().filter(|sent| sent.payment.as_ref() == Some(&id)) {
+                    sent.is_named = true;
+                }
+            }
         }
         let plan = bought.plan;
         self.bought.insert(id, Bought { status: payment.status, at: now, ..bought });
@@ -246,6 +259,12 @@ impl Expected {
     /// The worker's look. `book` is the gateway's before it.
     pub fn tick(&mut self, list: usize, book: Book, now: OffsetDateTime) {
         let Some(pending) = self.pending.filter(|pending| pending.due <= now) else { return };
+        if self.sent.as_ref().is_some_and(|sent| !sent.is_named && now - sent.first_at >= Duration::hours(23)) {
+            self.pending = Some(Pending { due: now + Duration::HOUR, ..pending });
+            self.settings.enabled = false;
+            self.settings.switched_off = true;
+            return;
+        }
         if self.sent.is_none() {
             let put_off = |until| Some(Pending { due: until, ..pending });
             if !self.is_low() {
@@ -264,9 +283,11 @@ impl Expected {
                 return;
             }
             let item = ["small", "big"].into_iter().filter_map(|item| offer(list, item));
-            let price = item.filter(|(credits, ..)| *credits == pending.credits).map(|(_, price, _)| price).next();
-            let Some(price) = price.filter(|_| self.has_card) else { return self.fail(now) };
-            self.sent = Some(price);
+            let is_sold = item.map(|(credits, ..)| credits).any(|credits| credits == pending.credits);
+            if !is_sold || !self.has_card {
+                return self.fail(now);
+            }
+            self.sent = Some(Sent { first_at: now, payment: None, is_named: false });
         }
         self.pending = Some(Pending { attempts: pending.attempts + 1, ..pending });
         self.answer(pending, &book, now);
@@ -289,7 +310,10 @@ impl Expected {
         match made.filter(|_| asked_before) {
             Some(payment) => match payment.status {
                 PaymentStatus::Pending => self.pending = Some(later),
-                PaymentStatus::Rejected => self.fail(now),
+                PaymentStatus::Rejected => {
+                    self.report(payment, now);
+                    self.fail(now);
+                }
                 _ => {
                     if self.report(payment, now) != Outcome::Credited {
                         self.pending = None;
@@ -301,6 +325,9 @@ impl Expected {
                 Fault::LoseAnswer | Fault::Pending => {
                     self.unanswered.insert(self.id(book), pending.credits);
                     self.pending = Some(later);
+                    let payment = Some(self.id(book));
+                    let is_named = book.fault == Fault::Pending;
+                    self.sent = self.sent.take().map(|sent| Sent { payment, is_named, ..sent });
                 }
                 Fault::None => {
                     let bought = Bought {

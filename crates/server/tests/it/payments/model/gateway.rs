@@ -15,8 +15,10 @@ use domain::{
 };
 use proptest::sample::Index;
 use rust_decimal::Decimal;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use url::Url;
+
+use super::now;
 
 /// How charges go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +35,8 @@ pub enum Fault {
 #[derive(Clone)]
 pub struct Book {
     pub payments: Vec<Payment>,
-    /// The outcome of a charge, by its key: a payment, or a refusal.
-    pub charges: HashMap<String, Option<PaymentId>>,
+    /// When a charge was made, and its outcome, by its key: a payment, or a refusal. A key is forgotten after a day.
+    pub charges: HashMap<String, (OffsetDateTime, Option<PaymentId>)>,
     pub fault: Fault,
 }
 
@@ -132,7 +134,8 @@ impl PaymentGateway for FakeGateway {
     async fn charge(&self, charge: &Charge) -> Result<Payment, ChargeError> {
         let mut book = self.open();
         let declined = || ChargeError::Declined("card_declined".to_owned());
-        if let Some(before) = book.charges.get(&charge.idempotency_key).cloned() {
+        let known = book.charges.get(&charge.idempotency_key).cloned();
+        if let Some((_, before)) = known.filter(|(at, _)| now() - *at < Duration::DAY) {
             let id = before.ok_or_else(declined)?;
             return match book.find(&id).cloned() {
                 Some(payment) if payment.status == PaymentStatus::Rejected => Err(declined()),
@@ -140,12 +143,12 @@ impl PaymentGateway for FakeGateway {
             };
         }
         if book.fault == Fault::Decline {
-            book.charges.insert(charge.idempotency_key.clone(), None);
+            book.charges.insert(charge.idempotency_key.clone(), (now(), None));
             return Err(declined());
         }
         let status = if book.fault == Fault::Pending { PaymentStatus::Pending } else { PaymentStatus::Approved };
         let payment = self.add(&mut book, charge.order.clone(), charge.price.amount, status);
-        book.charges.insert(charge.idempotency_key.clone(), Some(payment.id.clone()));
+        book.charges.insert(charge.idempotency_key.clone(), (now(), Some(payment.id.clone())));
         if book.fault == Fault::LoseAnswer {
             return Err(GatewayUnavailable("the answer is lost".to_owned()).into());
         }
