@@ -1,7 +1,7 @@
 //! Figures as they are written into answers: digit by digit, and without a detour, for a page holds hundreds of them
 //! (docs/adr/0013-own-formatting.md).
 
-use domain::money::Currency;
+use domain::money::{Currency, estimate};
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
@@ -110,19 +110,15 @@ fn point(left: u32, put: &mut impl FnMut(u8) -> Option<usize>) -> Option<u32> {
 
 /// A measured value with at most four decimals.
 pub fn round4(value: f64) -> f64 {
-    rounded(value, 4)
-}
-
-/// An estimated amount to the minor unit of its currency.
-pub fn round_money(amount: f64, currency: Currency) -> f64 {
-    rounded(amount, currency.exponent())
-}
-
-fn rounded(value: f64, decimals: u32) -> f64 {
-    let scale = 10_f64.powi(i32::try_from(decimals).unwrap_or(0));
-    let scaled = (value * scale).round() / scale;
+    let scaled = (value * 10_000.0).round() / 10_000.0;
     // Too large to have decimals at all.
     if scaled.is_finite() { scaled } else { value }
+}
+
+/// An estimated amount, of either sign, to the minor unit of its currency.
+pub fn estimated_money(amount: f64, currency: Currency) -> JsonDecimal {
+    let size = estimate(amount.abs(), currency.exponent());
+    JsonDecimal::money(if amount < 0.0 { -size } else { size }, currency)
 }
 
 const INSTANT: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
@@ -210,6 +206,19 @@ mod tests {
     #[case(dec!(123456789012345678901234.565), 2, "123456789012345678901234.56")]
     fn a_decimal_is_written_digit_by_digit(#[case] amount: Decimal, #[case] decimals: u32, #[case] json: &str) {
         assert_eq!(serde_json::to_string(&JsonDecimal::rounded(amount, decimals)).unwrap(), json);
+    }
+
+    #[rstest]
+    #[case(0.125, "USD", "0.12")]
+    #[case(-0.125, "USD", "-0.12")]
+    #[case(0.135, "USD", "0.14")]
+    #[case(1.005, "USD", "1.00")]
+    #[case(2.5, "JPY", "2")]
+    #[case(-0.001, "USD", "0.00")]
+    #[case(-1_450.0, "USD", "-1450.00")]
+    fn an_estimate_is_rounded_as_money_is(#[case] amount: f64, #[case] code: &str, #[case] json: &str) {
+        let written = estimated_money(amount, code.parse().unwrap());
+        assert_eq!(serde_json::to_string(&written).unwrap(), json);
     }
 
     #[test]

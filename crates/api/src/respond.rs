@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 
 pub use crate::{
     error::API_VERSION,
-    exact::{Instant, JsonDecimal, date, instant, round_money, round4},
+    exact::{Instant, JsonDecimal, date, estimated_money, instant, round4},
     warnings::Warnings,
 };
 use crate::{error::ApiError, warnings::Warning};

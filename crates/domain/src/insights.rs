@@ -113,9 +113,9 @@ pub struct Insight {
     /// Whether it is among the few that are told unasked.
     pub is_told: bool,
     /// Money at stake, in the account's currency; `None` where it is not known.
-    pub at_stake: Option<f64>,
+    pub at_stake: Option<Decimal>,
     /// What it is ranked by, in the account's currency; `None` for one from before that was kept.
-    pub weight: Option<f64>,
+    pub weight: Option<Decimal>,
     /// The story that it tells, if it tells one that is still known.
     pub story: Option<StoredStory>,
     pub computed_at: OffsetDateTime,

@@ -144,10 +144,14 @@ pub struct Exposure {
 }
 
 impl Exposure {
-    /// Rounded to the currency's minor unit. An end that is on the wrong side of the mean gives way to it.
+    /// Rounded to the currency's minor unit; what is not a number is not known. An end that is on the wrong side of the
+    /// mean gives way to it.
     pub fn new(low: Option<f64>, expected: Option<f64>, high: Option<f64>, currency: Currency) -> Self {
-        let amount = |figure: f64| estimate(figure.min(LARGEST_AMOUNT), currency.exponent());
-        let (low, expected, high) = (low.map(amount), expected.map(amount), high.map(amount));
+        let amount = |figure: Option<f64>| {
+            let figure = figure.filter(|figure| !figure.is_nan())?;
+            Some(estimate(figure.min(LARGEST_AMOUNT), currency.exponent()))
+        };
+        let (low, expected, high) = (amount(low), amount(expected), amount(high));
         let middle = expected.or(high);
         Self {
             low: low.map(|low| middle.map_or(low, |middle| low.min(middle))),

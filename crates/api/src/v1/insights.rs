@@ -27,7 +27,7 @@ use crate::{
     language::{Accepted, LanguageParam},
     names, path,
     query::{Limit, Query},
-    respond::{API_VERSION, JsonDecimal, List, Reply, Warnings, date, instant, round_money},
+    respond::{API_VERSION, JsonDecimal, List, Reply, Warnings, date, instant},
     state::State,
     warnings::Warning,
     write::detached,
@@ -66,8 +66,8 @@ pub struct InsightBody {
     /// Whether it is among the few that are told unasked: at most seven open ones, those with most at stake.
     told: bool,
     /// Money at stake, in the account's currency; null where it is not known.
-    #[schema(example = 1450.0)]
-    at_stake: Option<f64>,
+    #[schema(value_type = Option<f64>, example = 1450.0)]
+    at_stake: Option<JsonDecimal>,
     /// The event that it tells, with its anomalies; null for other insights, and where the event is no longer known.
     story: Option<StoryBody>,
 }
@@ -171,7 +171,7 @@ impl InsightBody {
             source,
             facts: told.map(|told| FactsBody::new(told, currency)),
             told: is_told,
-            at_stake: at_stake.map(|stake| round_money(stake, currency)),
+            at_stake: at_stake.map(|stake| JsonDecimal::money(stake, currency)),
             story: story.map(|story| StoryBody::new(story, currency)),
         }
     }

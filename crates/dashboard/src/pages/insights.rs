@@ -12,7 +12,7 @@ use domain::{
     page::{Page, PageRequest},
     people::Act,
 };
-use rust_decimal::{Decimal, prelude::FromPrimitive};
+use rust_decimal::Decimal;
 use serde::Deserialize;
 use url::Url;
 
@@ -121,9 +121,9 @@ pub fn ranked(insights: &[Insight]) -> Vec<&Insight> {
     let mut ranked: Vec<&Insight> = insights.iter().collect();
     let is_week = |insight: &Insight| insight.told.as_ref().is_some_and(|told| told.kind == Kind::WeeklyDigest);
     let is_critical = |insight: &Insight| insight.severity == Severity::Critical;
-    let weight = |insight: &Insight| insight.weight.or(insight.at_stake).unwrap_or(f64::MIN);
+    let weight = |insight: &Insight| insight.weight.or(insight.at_stake);
     ranked.sort_by(|a, b| {
-        let by_weight = || weight(b).total_cmp(&weight(a));
+        let by_weight = || weight(b).cmp(&weight(a));
         let by_urgency = || is_critical(b).cmp(&is_critical(a));
         let by_severity = || b.severity.cmp(&a.severity);
         is_week(b).cmp(&is_week(a)).then_with(by_urgency).then_with(by_weight).then_with(by_severity)
@@ -133,8 +133,7 @@ pub fn ranked(insights: &[Insight]) -> Vec<&Insight> {
 
 /// What is at stake, as the API gives it; none where it is not known or comes to nothing.
 pub fn at_stake(writer: &Writer, insight: &Insight) -> Option<Decimal> {
-    let amount = insight.at_stake.and_then(Decimal::from_f64)?;
-    Some(writer.currency.round(amount)).filter(|amount| !amount.is_zero())
+    insight.at_stake.map(|amount| writer.currency.round(amount)).filter(|amount| !amount.is_zero())
 }
 
 /// Where the event that an insight tells is explained.
@@ -244,12 +243,13 @@ mod tests {
         jobs::JobName,
         language::Language,
     };
+    use rust_decimal::dec;
     use time::macros::datetime;
 
     use super::*;
     use crate::text::tests::writer;
 
-    fn insight(id: i64, at_stake: Option<f64>, status: Status) -> Insight {
+    fn insight(id: i64, at_stake: Option<Decimal>, status: Status) -> Insight {
         let text = |text: &str| text.to_owned();
         Insight {
             id: InsightId(id),
@@ -286,9 +286,9 @@ mod tests {
     fn what_is_critical_comes_before_what_has_more_at_stake() {
         let of = |id, at_stake, severity| Insight { severity, ..insight(id, at_stake, Status::Open) };
         let found = [
-            of(1, Some(900.0), Severity::Medium),
+            of(1, Some(dec!(900)), Severity::Medium),
             of(2, None, Severity::Critical),
-            of(3, Some(5.0), Severity::Critical),
+            of(3, Some(dec!(5)), Severity::Critical),
             of(4, None, Severity::Low),
             of(5, None, Severity::High),
         ];
@@ -298,14 +298,14 @@ mod tests {
     #[test]
     fn what_has_no_amount_stands_where_its_severity_puts_it() {
         let of = |id, at_stake, weight| Insight { weight, ..insight(id, at_stake, Status::Open) };
-        let found = [of(1, Some(20.0), Some(20.0)), of(2, None, Some(50.0)), of(3, Some(90.0), None)];
+        let found = [of(1, Some(dec!(20)), Some(dec!(20))), of(2, None, Some(dec!(50))), of(3, Some(dec!(90)), None)];
         assert_eq!(ranked(&found).iter().map(|one| one.id.0).collect::<Vec<_>>(), [3, 2, 1]);
     }
 
     #[test]
     fn what_has_most_at_stake_is_first() {
         let open = |id, at_stake| insight(id, at_stake, Status::Open);
-        let panel = panel(vec![open(3, None), open(2, Some(20.5)), open(1, Some(1450.0))], Some(1), true);
+        let panel = panel(vec![open(3, None), open(2, Some(dec!(20.5))), open(1, Some(dec!(1450)))], Some(1), true);
         let order: Vec<_> = panel.items.iter().map(|item| item.anchor.as_str()).collect();
         assert_eq!(order, ["insight-1", "insight-2", "insight-3"]);
         let amounts: Vec<_> =

@@ -18,6 +18,7 @@ use domain::{
     page::{Page, PageRequest},
     stories::StoredStory,
 };
+use rust_decimal::{Decimal, prelude::FromPrimitive};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
@@ -99,8 +100,8 @@ impl TryFrom<InsightRow> for Insight {
             // A newer process may keep facts that this one has no template for.
             told: facts.and_then(|facts| serde_json::from_value(facts).ok()),
             is_told,
-            at_stake,
-            weight,
+            at_stake: at_stake.and_then(Decimal::from_f64),
+            weight: weight.and_then(Decimal::from_f64),
             story: None,
             computed_at,
             resolved_at,

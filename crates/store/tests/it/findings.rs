@@ -252,7 +252,7 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
     let found = list(open).await;
     assert_eq!(found.len(), insights::MOST_TOLD);
     let first = &found[0];
-    assert_eq!((first.is_told, first.at_stake), (true, Some(640.5)));
+    assert_eq!((first.is_told, first.at_stake), (true, Some(dec!(640.5))));
     assert_eq!(first.story.as_ref().map(|kept| (kept.id, kept.members.len())), Some((StoryId(story), 0)));
     let all = list(insights::Filter { all: true, ..open }).await;
     assert_eq!((all.len(), all.iter().filter(|insight| insight.is_told).count()), (9, 7));

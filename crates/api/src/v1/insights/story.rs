@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::{
     names,
-    respond::{date, round_money, round4},
+    respond::{JsonDecimal, date, estimated_money, round4},
 };
 
 /// One event, told once.
@@ -78,13 +78,13 @@ struct LeverBody {
 #[schema(as = StoryMoney)]
 struct MoneyBody {
     /// 10 % of outcomes lie below.
-    #[schema(example = -1700.0)]
-    low: f64,
-    #[schema(example = -1450.0)]
-    expected: f64,
+    #[schema(value_type = f64, example = -1700.0)]
+    low: JsonDecimal,
+    #[schema(value_type = f64, example = -1450.0)]
+    expected: JsonDecimal,
     /// 10 % of outcomes lie above.
-    #[schema(example = -1200.0)]
-    high: f64,
+    #[schema(value_type = f64, example = -1200.0)]
+    high: JsonDecimal,
     /// Profit where costs are known, else revenue.
     #[schema(schema_with = names::story_measure)]
     measure: Measure,
@@ -162,7 +162,7 @@ impl From<Lever> for LeverBody {
 impl MoneyBody {
     fn new(money: Money, currency: Currency) -> Self {
         let Money { low, expected, high, measure } = money;
-        let [low, expected, high] = [low, expected, high].map(|amount| round_money(amount, currency));
+        let [low, expected, high] = [low, expected, high].map(|amount| estimated_money(amount, currency));
         Self { low, expected, high, measure }
     }
 }

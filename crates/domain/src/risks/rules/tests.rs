@@ -344,7 +344,8 @@ proptest! {
     fn what_is_known_of_an_exposure_is_in_order(low in amount(), expected in amount(), high in amount()) {
         let exposure = Exposure::new(low, expected, high, "CLF".parse().unwrap());
         let known: Vec<_> = [exposure.low, exposure.expected, exposure.high].into_iter().flatten().collect();
-        prop_assert_eq!(known.len(), [low, expected, high].iter().flatten().count());
+        let given = [low, expected, high].into_iter().flatten().filter(|figure| !figure.is_nan());
+        prop_assert_eq!(known.len(), given.count());
         prop_assert!(known.iter().all(|amount| *amount >= Decimal::ZERO && amount.scale() <= 4));
         prop_assert!(known.iter().all(|amount| *amount < NOT_STORED));
         prop_assert!(known.is_sorted(), "{known:?}");
