@@ -74,6 +74,7 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("POST", "/settings/shop", OWNS),
     ("GET", "/settings/people", OWNS),
     ("POST", "/settings/people", OWNS),
+    ("POST", "/settings/people/withdraw", OWNS),
     ("POST", "/settings/people/1", OWNS),
     ("GET", "/settings/security", ANY),
     ("POST", "/settings/password", ANY),

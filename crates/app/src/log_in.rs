@@ -294,7 +294,7 @@ impl LogIn {
         let Attempt { from, device, known_by: _, remember } = attempt;
         let (token, new_device) = ((self.token)(), (!is_known_device).then(|| (self.token)()));
         let with = Beginning {
-            proven: Some(known.proven()),
+            proven: known.proven(),
             note: noted(&known, Action::LoggedIn, from),
             device: new_device.as_ref().map(Token::hash),
             notice: Some(told(&known, Notice::NewDevice)),

@@ -144,6 +144,7 @@ table! {
     POST "/settings/shop", Access::Member(Act::Administer) => pages::account::set_shop;
     GET "/settings/people", Access::Member(Act::Administer) => pages::people::get;
     POST "/settings/people", Access::Member(Act::Administer) => pages::people::post;
+    POST "/settings/people/withdraw", Access::Member(Act::Administer) => pages::people::withdraw;
     POST "/settings/people/{id}", Access::Member(Act::Administer) => pages::people::change;
     GET "/settings/security", Access::Member(Act::Look) => pages::security::get;
     POST "/settings/password", Access::Member(Act::Look) => pages::security::set_password;
@@ -281,6 +282,7 @@ mod tests {
         assert_eq!(label(Method::GET, "/integrations/shopify/callback"), "/integrations/{provider}/callback");
         assert_eq!(label(Method::GET, "/integrations/profiles/7"), "/integrations/profiles/{id}");
         assert_eq!(label(Method::GET, "/conversations/7"), "/conversations/{id}");
+        assert_eq!(label(Method::POST, "/settings/people/withdraw"), "/settings/people/withdraw");
     }
 
     #[test]

@@ -30,6 +30,7 @@ text_enum!(
         RecoveryCodesMade = "recovery_codes_made",
         RecoveryCodeUsed = "recovery_code_used",
         MemberInvited = "member_invited",
+        InvitationWithdrawn = "invitation_withdrawn",
         MemberJoined = "member_joined",
         RoleChanged = "role_changed",
         MemberRemoved = "member_removed",
@@ -123,7 +124,11 @@ impl Action {
             | Self::SecondFactorOptional
             | Self::RecoveryCodesMade
             | Self::RecoveryCodeUsed => Area::Access,
-            Self::MemberInvited | Self::MemberJoined | Self::RoleChanged | Self::MemberRemoved => Area::People,
+            Self::MemberInvited
+            | Self::InvitationWithdrawn
+            | Self::MemberJoined
+            | Self::RoleChanged
+            | Self::MemberRemoved => Area::People,
             Self::AccountChanged
             | Self::ExportRequested
             | Self::ExportFetched

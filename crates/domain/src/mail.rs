@@ -19,6 +19,8 @@ use crate::{
 pub const LEASE: Duration = Duration::minutes(5);
 /// Attempts of which the last is about a day after the first.
 pub const MOST_ATTEMPTS: i32 = 12;
+/// How long a mail waits for a server to be sent by: what is older is not worth sending.
+pub const KEPT: Duration = Duration::days(3);
 
 /// What a mail is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,7 +178,7 @@ pub trait Outbox: Send + Sync {
 
 #[async_trait]
 pub trait MailQueue: Send + Sync {
-    /// Queues a mail, and notes why.
+    /// Queues a mail, and notes why. An invitation takes the place of others of the address to the same user.
     async fn put(&self, mail: Outgoing, note: Option<Entry>, now: OffsetDateTime) -> Result<(), StoreError>;
     /// Takes mails that are due for [`LEASE`].
     async fn lease(&self, limit: i64, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError>;

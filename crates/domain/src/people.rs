@@ -182,7 +182,16 @@ pub trait PersonStore: Send + Sync {
     ) -> Result<(), MemberError>;
     /// The invitations to a user that are under way, the newest first.
     async fn invited(&self, user: &UserId, now: OffsetDateTime) -> Result<Vec<Invited>, StoreError>;
-    /// Lets a person log in no more, which ends all sessions, or again.
+    /// Withdraws the invitation of an address to a user: its link leads nowhere, and one that waits is not sent. False where there
+    /// is none.
+    async fn withdraw(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        note: Entry,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
+    /// Lets a person log in no more, which ends all sessions and links, or again.
     async fn set_disabled(&self, person: PersonId, disabled: bool, now: OffsetDateTime) -> Result<(), StoreError>;
     /// How the person sees the pages.
     async fn set_view(

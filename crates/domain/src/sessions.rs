@@ -94,7 +94,7 @@ pub struct NewSession {
 
 /// What a log-in was decided by, as it was read. Comparing a password takes its time, in which it may be changed by who
 /// wants the one who logs in to be out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Proven {
     /// The hash.
     pub password: Option<String>,
@@ -104,8 +104,8 @@ pub struct Proven {
 /// What belongs to the beginning of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Beginning {
-    /// What has to hold still; nothing where it rests on a link alone.
-    pub proven: Option<Proven>,
+    /// What has to hold still.
+    pub proven: Proven,
     pub note: Option<Entry>,
     /// By what the device is to be known from now on.
     pub device: Option<TokenHash>,
@@ -211,6 +211,7 @@ pub struct Link {
 
 #[async_trait]
 pub trait LinkStore: Send + Sync {
+    /// An invitation takes the place of others of the address to the same user.
     async fn make(
         &self,
         hash: TokenHash,

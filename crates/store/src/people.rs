@@ -18,7 +18,7 @@ use domain::{
     audit::Entry,
     language::Language,
     people::{EmailAddress, Invited, Member, MemberError, NewMember, Person, PersonStore, Role, Shop, Theme},
-    sessions::LinkPurpose,
+    sessions::{Ended, LinkPurpose},
 };
 use time::OffsetDateTime;
 
@@ -94,10 +94,11 @@ impl TryFrom<ShopRow> for Shop {
     }
 }
 
-/// Removes the sessions, links, challenges and counters that are over.
+/// Removes the sessions, links, mails, challenges and counters that are over.
 pub(crate) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
     sessions::prune(connection, now).await?;
     links::prune(connection, now).await?;
+    mails::prune(connection, now).await?;
     second_factors::prune(connection, now).await?;
     throttles::prune(connection, now).await
 }
@@ -284,6 +285,25 @@ impl PersonStore for Store {
         rows.into_iter().map(invited).collect()
     }
 
+    async fn withdraw(
+        &self,
+        user: &UserId,
+        email: &EmailAddress,
+        note: Entry,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
+        let is_withdrawn = self
+            .transact::<_, Failure>(async |connection| {
+                if links::end_invitations(connection, user.as_str(), email.as_str()).await? == 0 {
+                    return Ok(false);
+                }
+                audit::add(connection, &note, now).await?;
+                Ok(true)
+            })
+            .await?;
+        Ok(is_withdrawn)
+    }
+
     async fn set_disabled(&self, person: PersonId, disabled: bool, now: OffsetDateTime) -> Result<(), StoreError> {
         self.transact::<_, Failure>(async |connection| {
             diesel::update(people::table.find(person.0))
@@ -291,9 +311,8 @@ impl PersonStore for Store {
                 .execute(connection)
                 .await?;
             if disabled {
-                diesel::delete(session_rows::table.filter(session_rows::person_id.eq(person.0)))
-                    .execute(connection)
-                    .await?;
+                sessions::end(connection, person.0, Ended::All).await?;
+                links::forget(connection, person.0).await?;
             }
             Ok(())
         })

@@ -128,9 +128,11 @@ async fn a_session_has_a_new_id_at_every_log_in_and_after_every_proof() {
         let expected = format!("/confirm?next={}", path.replace('/', "%2F"));
         assert_eq!((asked.status, asked.header("location")), (303, Some(&*expected)));
     }
-    for (path, fields) in
-        [("/settings/people", "email=e%40example.com&role=owner"), ("/settings/people/1", "role=viewer")]
-    {
+    for (path, fields) in [
+        ("/settings/people", "email=e%40example.com&role=owner"),
+        ("/settings/people/withdraw", "email=e%40example.com"),
+        ("/settings/people/1", "role=viewer"),
+    ] {
         assert_eq!(browser.post(path, fields).await.header("location"), Some("/confirm?next=%2Fsettings%2Fpeople"));
     }
     let mut thief = browser.clone();

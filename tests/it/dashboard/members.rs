@@ -45,6 +45,32 @@ async fn an_invitation_makes_a_member_with_its_role() {
     assert_eq!(ana.post("/settings/people", "email=x%40example.com&role=king").await.status, 400);
 }
 
+#[tokio::test]
+async fn an_invitation_is_withdrawn_or_replaced() {
+    let (dashboard, receiver) = with_mail(&[]).await;
+    let mut ana = sign_up(&dashboard, &receiver, "ana@example.com", "Casa Clara").await;
+    let mut links = Vec::new();
+    for role in ["owner", "viewer"] {
+        ana.post("/settings/people", &format!("email=eva%40example.com&role={role}")).await;
+        links.push(receiver.next().link(&dashboard));
+    }
+    let mut eva = dashboard.browser();
+    assert!(eva.get(&links[0]).await.text.contains("no longer works"));
+    assert!(eva.get(&links[1]).await.text.contains("name=\"password\""));
+    let page = ana.get("/settings/people").await.text;
+    assert_eq!(page.matches("name=\"email\" value=\"eva@example.com\"").count(), 1, "{page}");
+    let mut stranger = dashboard.owner(dashboard.service.stranger).await;
+    let withdraw = ("/settings/people/withdraw", "email=eva%40example.com");
+    assert_eq!(stranger.post(withdraw.0, withdraw.1).await.status, 404);
+    let gone = ana.post(withdraw.0, withdraw.1).await;
+    assert_eq!((gone.status, gone.header("location")), (303, Some("/settings/people")));
+    assert!(!ana.get("/settings/people").await.text.contains("eva@example.com"));
+    let refused = eva.post(&links[1], "password=eva+and+her+dogs+by+the+sea").await;
+    assert!(refused.text.contains("no longer works") && !eva.is_in().await, "{}", refused.text);
+    assert!(ana.get("/settings/activity").await.text.contains("Withdrew an invitation: eva@example.com"));
+    assert_eq!(ana.post(withdraw.0, withdraw.1).await.status, 404);
+}
+
 /// A member loses nothing by an invitation, the only owner least of all.
 #[tokio::test]
 async fn an_invitation_gives_and_takes_nothing_away() {

@@ -41,6 +41,26 @@ async fn a_link_that_is_too_old_opens_nothing() {
 }
 
 #[tokio::test]
+async fn a_link_lets_nobody_in_who_may_not_log_in() {
+    let dashboard = Dashboard::start().await;
+    let owner = "owner@localhost.localdomain";
+    let before = dashboard.link(dashboard.service.account);
+    dashboard.api(&["people", "disable", owner]);
+    let mut browser = dashboard.browser();
+    for link in [&before, &dashboard.link(dashboard.service.account)] {
+        let refused = browser.post(link, "").await;
+        assert_eq!(
+            (refused.status, refused.header("location"), refused.header("set-cookie")),
+            (303, Some(&**link), None)
+        );
+    }
+    dashboard.api(&["people", "disable", owner, "--undo"]);
+    assert!(!browser.get(&before).await.text.contains("<form"), "it ended with the right to log in");
+    let begun = "SELECT count(*) FROM sessions";
+    assert_eq!(dashboard.sql.query_one(begun, &[]).await.unwrap().get::<_, i64>(0), 0);
+}
+
+#[tokio::test]
 async fn a_cookie_that_was_planted_never_becomes_a_session() {
     let dashboard = Dashboard::start().await;
     let planted = "session=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";

@@ -40,7 +40,8 @@ pub async fn get(request: HttpRequest, token: Path<String>, state: Data<State>) 
     Ok(html(enter::page(&model)))
 }
 
-/// Takes the link and begins a session. A session that the browser had stays what it was.
+/// Takes the link and begins a session, unless the person may not log in any more. A session that the browser had stays what it
+/// was.
 pub async fn post(
     request: HttpRequest,
     token: Path<String>,
@@ -49,16 +50,23 @@ pub async fn post(
 ) -> Result<HttpResponse, PageError> {
     let now = (state.clock)();
     let token = Token::parse(&token).ok_or(PageError::NotFound)?;
-    let link = state.links.take(token.hash(), LinkPurpose::Enter, now).await?;
-    let Some((person, user)) = link.and_then(|link| link.person.zip(link.user)) else {
-        return Ok(see(&format!("/enter/{}", token.expose())));
-    };
+    let gone = || Ok(see(&format!("/enter/{}", token.expose())));
+    let link = state.links.look(token.hash(), LinkPurpose::Enter, now).await?;
+    let Some((person, user)) = link.and_then(|link| link.person.zip(link.user)) else { return gone() };
+    // Read before the link is taken: a password that is changed later ends the link, or keeps the session from beginning.
+    let Some(known) = state.log_in.credentials.of_person(person).await? else { return gone() };
+    if state.links.take(token.hash(), LinkPurpose::Enter, now).await?.is_none() {
+        return gone();
+    }
     let fresh = (state.token)();
     let device = entry::device(request.headers(), address.0);
     // Whoever has the link has a shell on the machine.
     let entry = Entry::new(user.clone(), Actor::Operator, Action::LoggedIn, Some(address.0.to_string()));
     let session = NewSession { hash: fresh.hash(), person, user, mode: Mode::Live, device, remember: true };
-    state.sessions.begin(session, Beginning { note: Some(entry), ..Beginning::default() }, now).await?;
+    let with = Beginning { proven: known.proven(), note: Some(entry), ..Beginning::default() };
+    if !state.sessions.begin(session, with, now).await? {
+        return gone();
+    }
     let mut response = see("/");
     response
         .add_cookie(&session::cookie(&fresh, true, &state.settings))

@@ -70,7 +70,14 @@ fn invited(writer: &Writer, invited: &Invited) -> Row {
         .message("invited-about")
         .text("role", writer.say(&format!("role-{}", invited.role)))
         .text("until", writer.moment(invited.expires_at));
-    Row { name: invited.email.as_str().to_owned(), about: about.say(), forms: Vec::new() }
+    let email = invited.email.as_str().to_owned();
+    let form = ask::Form {
+        action: format!("{PATH}/withdraw"),
+        hidden: vec![("email", email.clone())],
+        is_danger: true,
+        ..entry::form(Vec::new(), writer.say("invitation-withdraw"))
+    };
+    Row { name: email, about: about.say(), forms: vec![form] }
 }
 
 fn invite(writer: &Writer, has_mail: bool) -> Part {
@@ -153,6 +160,28 @@ pub async fn post(
     };
     state.mails.put(Outgoing { to, language: viewer.locale().language, mail }, Some(note), now).await?;
     page(&request, &viewer, &state, |writer| settings::done(writer, "invite-sent")).await
+}
+
+#[derive(Deserialize)]
+pub struct Withdrawal {
+    email: String,
+}
+
+/// Withdraws an invitation.
+pub async fn withdraw(
+    viewer: Viewer,
+    fields: Form<Withdrawal>,
+    from: ReqData<ClientAddress>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let now = (state.clock)();
+    viewer.confirmed(now, PATH)?;
+    let email: EmailAddress = fields.email.parse().map_err(|_| PageError::Invalid("email"))?;
+    let session = viewer.session();
+    let mut note = by(session, Action::InvitationWithdrawn, from.0.to_string());
+    note.target = Some(email.as_str().to_owned());
+    let is_withdrawn = state.people.withdraw(&session.account.user_id, &email, note, now).await?;
+    if is_withdrawn { Ok(see(PATH)) } else { Err(PageError::NotFound) }
 }
 
 #[derive(Deserialize)]

@@ -6,7 +6,12 @@ use serde::Serialize;
 use time::{Duration, OffsetDateTime};
 
 use super::hooks::PrivacyRequest;
-use crate::{AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError, accounts::Platform, audit::Entry};
+use crate::{
+    AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError,
+    accounts::Platform,
+    audit::Entry,
+    social::{Author, Channel},
+};
 
 /// The time within which a request has to be done.
 pub const TIME_LIMIT: Duration = Duration::days(30);
@@ -61,6 +66,26 @@ pub struct CustomerOrder {
     pub gross: Decimal,
 }
 
+/// A refund of a customer, as it is handed out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CustomerRefund {
+    #[serde(rename = "number")]
+    pub external_id: String,
+    #[serde(with = "time::serde::rfc3339")]
+    pub refunded_at: OffsetDateTime,
+    pub amount: Decimal,
+}
+
+/// What a customer wrote or was answered, as it is handed out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CustomerMessage {
+    pub channel: Channel,
+    pub author: Author,
+    #[serde(with = "time::serde::rfc3339")]
+    pub sent_at: OffsetDateTime,
+    pub text: String,
+}
+
 /// Everything that is kept about a customer, as it is handed out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CustomerData {
@@ -74,8 +99,10 @@ pub struct CustomerData {
     pub country: Option<String>,
     #[serde(rename = "known_since", with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
-    /// Oldest first.
+    /// Oldest first, as all that follows.
     pub orders: Vec<CustomerOrder>,
+    pub refunds: Vec<CustomerRefund>,
+    pub messages: Vec<CustomerMessage>,
 }
 
 #[async_trait]

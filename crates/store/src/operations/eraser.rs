@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use domain::{StoreError, UserId, erasure::Eraser};
 use time::OffsetDateTime;
-use tokio_postgres::Client;
+use tokio_postgres::{Client, Transaction};
 
 use crate::{Connect, database::error::driver_error};
 
@@ -72,6 +72,13 @@ session_statement!(
     after [""] =>
     /// Members, who are looked at once they are none any more.
     LEAVE(user: Text) -> (person_id: BigInt) = "DELETE FROM memberships WHERE user_id = $1 RETURNING person_id"
+);
+
+session_statement!(
+    after [""] =>
+    /// Who ever did something there: those who were removed are no members who could [`LEAVE`].
+    ACTED(account: BigInt) -> (person_id: BigInt) = "
+    SELECT DISTINCT person_id FROM audit_entries WHERE account_id = $1 AND person_id IS NOT NULL"
 );
 
 session_statements!(
@@ -169,6 +176,29 @@ async fn remove(client: &mut Client, account: i64, now: OffsetDateTime) -> Resul
     Ok(rows)
 }
 
+/// Erases a person, unless they belong to somebody.
+async fn end_person(transaction: &Transaction<'_>, person: i64) -> Result<u64, tokio_postgres::Error> {
+    if transaction.query_one(BELONGS, &[&person]).await?.get(0) {
+        return Ok(0);
+    }
+    let mut rows = 0;
+    for statement in OF_PERSON {
+        rows += transaction.execute(*statement, &[&person]).await?;
+    }
+    Ok(rows)
+}
+
+/// Erases the people who were removed from an account and belong to nobody since, while its audit log still names them.
+async fn end_former(client: &mut Client, account: i64) -> Result<u64, tokio_postgres::Error> {
+    let transaction = client.transaction().await?;
+    let mut rows = 0;
+    for person in transaction.query(ACTED, &[&account]).await? {
+        rows += end_person(&transaction, person.get(0)).await?;
+    }
+    transaction.commit().await?;
+    Ok(rows)
+}
+
 async fn end(client: &mut Client, user: &str) -> Result<u64, tokio_postgres::Error> {
     let transaction = client.transaction().await?;
     let mut rows = 0;
@@ -176,13 +206,7 @@ async fn end(client: &mut Client, user: &str) -> Result<u64, tokio_postgres::Err
         rows += transaction.execute(*statement, &[&user]).await?;
     }
     for person in transaction.query(LEAVE, &[&user]).await? {
-        let person: i64 = person.get(0);
-        if transaction.query_one(BELONGS, &[&person]).await?.get(0) {
-            continue;
-        }
-        for statement in OF_PERSON {
-            rows += transaction.execute(*statement, &[&person]).await?;
-        }
+        rows += end_person(&transaction, person.get(0)).await?;
     }
     rows += transaction.execute(USER, &[&user]).await?;
     transaction.commit().await?;
@@ -196,7 +220,9 @@ impl Eraser for RowEraser {
         let accounts = client.query(ACCOUNTS, &[&user.as_str()]).await.map_err(driver_error)?;
         let mut rows = 0;
         for account in accounts {
-            rows += remove(&mut client, account.get(0), now).await.map_err(driver_error)?;
+            let account = account.get(0);
+            rows += end_former(&mut client, account).await.map_err(driver_error)?;
+            rows += remove(&mut client, account, now).await.map_err(driver_error)?;
         }
         // What a job wrote meanwhile refers to the account, which then stays until the next time.
         Ok(rows + end(&mut client, user.as_str()).await.map_err(driver_error)?)

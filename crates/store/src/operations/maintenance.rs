@@ -50,7 +50,7 @@ const DELIVERY_ATTEMPTS: Stream = Stream { table: "delivery_attempts", column: "
 impl Store {
     /// Makes the months of tracking events and of attempts to deliver from this one to two ahead, drops those that ended
     /// longer ago than they are kept, and removes deliveries and events of such months, as well as idempotency keys that
-    /// are forgotten anyway, probes that no figure is made from any more, sessions and links of the dashboard that are
+    /// are forgotten anyway, probes that no figure is made from any more, sessions, links and mails of the dashboard that are
     /// over, and runs of jobs that nobody asks about any more. Nothing when another process is at it.
     ///
     /// What is over is decided by the database's clock, and only while that of the process, `now`, agrees with it: what a

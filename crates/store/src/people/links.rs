@@ -67,6 +67,19 @@ pub(super) async fn forget(connection: &mut AsyncPgConnection, person: i64) -> Q
     Ok(())
 }
 
+/// Deletes links of invitations of an address to a user.
+async fn forget_invitations(connection: &mut AsyncPgConnection, user: &str, email: &str) -> QueryResult<usize> {
+    let of_user = links::user_id.eq(user).and(links::purpose.eq(LinkPurpose::Invitation.as_str()));
+    let of_address = links::details.retrieve_as_text("email").eq(email);
+    diesel::delete(links::table.filter(of_user.and(of_address))).execute(connection).await
+}
+
+/// Ends invitations of an address to a user: those that were sent, and those that wait. Gives how many there were.
+pub(super) async fn end_invitations(connection: &mut AsyncPgConnection, user: &str, email: &str) -> QueryResult<usize> {
+    let sent = forget_invitations(connection, user, email).await?;
+    Ok(sent + mails::forget_invitations(connection, user, email).await?)
+}
+
 pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
     diesel::delete(links::table.filter(links::expires_at.le(now))).execute(connection).await?;
     Ok(())
@@ -82,14 +95,18 @@ impl LinkStore for Store {
         expires_at: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let Link { purpose, person, user, details } = link;
-        self.run::<_, Failure>(async |connection| {
+        self.transact::<_, Failure>(async |connection| {
+            if let (LinkPurpose::Invitation, Some(user)) = (purpose, &user) {
+                let email = self::details(details.clone())?.email;
+                forget_invitations(connection, user.as_str(), &email).await?;
+            }
             diesel::insert_into(links::table)
                 .values((
                     links::hash.eq(hash.0.to_vec()),
                     links::purpose.eq(purpose.as_str()),
                     links::person_id.eq(person.map(|person| person.0)),
                     links::user_id.eq(user.as_ref().map(|user| user.as_str())),
-                    links::details.eq(details),
+                    links::details.eq(&details),
                     links::created_at.eq(now),
                     links::expires_at.eq(expires_at),
                 ))

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     Store, accounts,
     database::{error::parse, query::RunQueryDsl, transact::Rollback},
-    schema::{links as link_rows, memberships, people},
+    schema::{memberships, people},
 };
 
 type Refusable<T> = Result<T, Rollback<LinkError>>;
@@ -163,10 +163,7 @@ impl MailLinkStore for Store {
             let role = held.map_or(invited, |held| held.min(invited));
             enlist(connection, &user, id, role, now).await?;
             // Others to the same address would give another role later.
-            let others = link_rows::user_id.eq(&user).and(link_rows::purpose.eq(LinkPurpose::Invitation.as_str()));
-            let others = others.and(link_rows::details.retrieve_as_text("email").eq(&details.email));
-            diesel::delete(link_rows::table.filter(others)).execute(connection).await?;
-            mails::forget_invitations(connection, &user, &details.email).await?;
+            links::end_invitations(connection, &user, &details.email).await?;
             let user: UserId = parse(&user, "user id")?;
             let by = Actor::Person { id: PersonId(id), name };
             let mut entry = Entry::new(user.clone(), by, Action::MemberJoined, Some(address.clone()));

@@ -10,13 +10,13 @@ use domain::{
     MailId, StoreError, UserId,
     audit::Entry,
     language::Language,
-    mail::{LEASE, Leased, Mail, MailQueue, Notice, Outgoing},
+    mail::{KEPT, LEASE, Leased, Mail, MailQueue, Notice, Outgoing},
     people::Role,
 };
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use super::audit;
+use super::{audit, links};
 use crate::{
     Store,
     database::{
@@ -102,6 +102,15 @@ pub(super) async fn forget_invitations(
     ForgetInvitations { user, recipient }.execute(connection).await
 }
 
+/// Removes what nobody sent in time.
+pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
+    let removed = diesel::delete(mails::table.filter(mails::created_at.le(now - KEPT))).execute(connection).await?;
+    if removed > 0 {
+        tracing::info!(mails = removed, "mails that were not sent for too long were removed");
+    }
+    Ok(())
+}
+
 /// Tells an address of a person of something.
 pub(super) async fn tell(
     connection: &mut AsyncPgConnection,
@@ -138,6 +147,9 @@ pub(crate) async fn tell_owners(
 impl MailQueue for Store {
     async fn put(&self, mail: Outgoing, note: Option<Entry>, now: OffsetDateTime) -> Result<(), StoreError> {
         self.transact::<_, Failure>(async |connection| {
+            if let Mail::Invitation { user, .. } = &mail.mail {
+                links::end_invitations(connection, user.as_str(), mail.to.as_str()).await?;
+            }
             put(connection, &mail, now).await?;
             if let Some(note) = &note {
                 audit::add(connection, note, now).await?;

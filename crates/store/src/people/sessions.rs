@@ -108,9 +108,7 @@ impl SessionStore for Store {
         let Beginning { proven, note, device, notice } = with;
         let has_begun = self
             .transact::<_, Failure>(async |connection| {
-                if let Some(proven) = &proven
-                    && !holds(connection, person.0, proven).await?
-                {
+                if !holds(connection, person.0, &proven).await? {
                     return Ok(false);
                 }
                 diesel::insert_into(sessions::table)

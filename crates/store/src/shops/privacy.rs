@@ -13,7 +13,8 @@ use domain::{
     shops::{
         hooks::PrivacyRequest,
         privacy::{
-            CustomerData, CustomerOrder, LoggedRequest, NewRequest, PrivacyStore, Redacted, RequestKind, TIME_LIMIT,
+            CustomerData, CustomerMessage, CustomerOrder, CustomerRefund, LoggedRequest, NewRequest, PrivacyStore,
+            Redacted, RequestKind, TIME_LIMIT,
         },
     },
     social::Reason,
@@ -32,7 +33,7 @@ use crate::{
     people::audit,
     schema::{
         accounts, customer_days, customer_handles, customer_totals, customers, integrations, orders, privacy_requests,
-        risks,
+        refunds, risks,
     },
 };
 
@@ -190,7 +191,7 @@ statement!(
 
 statement!(
     /// Wipes the answers to them, and sends none that waits. One that may be on its way is wiped with age.
-    WipeAnswers<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, reason: &'a str => Text) -> () = "
+    WipeAnswers<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, reason: &'a str => Text) -> AnswerRow = "
     UPDATE auto_replies SET message = NULL, author_external_id = NULL, due_at = NULL, claim = claim + 1,
         state = CASE state WHEN 'reserved' THEN 'held' ELSE state END,
         reason = CASE WHEN state IN ('reserved', 'held') THEN $3 ELSE reason END
@@ -201,7 +202,29 @@ statement!(
         UNION SELECT r.channel, r.comment_id FROM auto_replies r
             JOIN customer_handles h ON h.account_id = r.account_id AND h.channel = r.channel
                 AND h.author_external_id = r.author_external_id
-        WHERE r.account_id = $1 AND h.customer_id = ANY($2))"
+        WHERE r.account_id = $1 AND h.customer_id = ANY($2))
+    RETURNING channel, comment_id"
+);
+
+row!(
+    struct AnswerRow {
+        channel: String => Text,
+        comment_id: String => Text,
+    }
+);
+
+statement!(
+    /// Wipes what receivers are told of these answers. The event stays, as do the deliveries that name it.
+    WipeEvents<'a>(
+        account: i64 => BigInt,
+        channels: &'a [String] => Array<Text>,
+        comments: &'a [String] => Array<Text>,
+    ) -> () = "
+    UPDATE events SET body = convert_to(jsonb_set(jsonb_set(convert_from(body, 'UTF8')::jsonb,
+        '{data,message}', to_jsonb(''::text)), '{data,username}', to_jsonb(''::text))::text, 'UTF8')
+    WHERE account_id = $1 AND kind = 'social.auto_reply_sent' AND (
+        convert_from(body, 'UTF8')::jsonb #>> '{data,channel}', convert_from(body, 'UTF8')::jsonb #>> '{data,comment_id}'
+    ) IN (SELECT * FROM unnest($2::text[], $3::text[]))"
 );
 
 statement!(
@@ -211,6 +234,39 @@ statement!(
         snoozed_until = NULL, waiting_since = NULL
     WHERE account_id = $1 AND customer_id = ANY($2)"
 );
+
+statement!(
+    /// What a customer wrote anywhere, and what the shop wrote in conversations with them. What others wrote there is theirs.
+    Messages(account: i64 => BigInt, customer: i64 => BigInt) -> MessageRow = "
+    SELECT channel, author, sent_at, body FROM conversation_messages
+    WHERE account_id = $1 AND body IS NOT NULL AND id IN (
+        SELECT m.id FROM conversation_messages m
+            JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
+        WHERE m.account_id = $1 AND c.customer_id = $2
+            AND (m.direction = 'out' OR m.author_external_id = c.author_external_id)
+        UNION SELECT m.id FROM conversation_messages m
+            JOIN customer_handles h ON h.account_id = m.account_id AND h.channel = m.channel
+                AND h.author_external_id = m.author_external_id
+        WHERE m.account_id = $1 AND h.customer_id = $2)
+    ORDER BY sent_at, id"
+);
+
+row!(
+    struct MessageRow {
+        channel: String => Text,
+        author: String => Text,
+        sent_at: OffsetDateTime => Timestamptz,
+        body: String => Text,
+    }
+);
+
+impl TryFrom<MessageRow> for CustomerMessage {
+    type Error = StoreError;
+    fn try_from(row: MessageRow) -> Result<Self, StoreError> {
+        let MessageRow { channel, author, sent_at, body: text } = row;
+        Ok(Self { channel: parse(&channel, "channel")?, author: parse(&author, "author")?, sent_at, text })
+    }
+}
 
 #[async_trait]
 impl PrivacyStore for Store {
@@ -318,15 +374,33 @@ impl PrivacyStore for Store {
                     .order((orders::placed_at, orders::id))
                     .select((orders::external_id, orders::placed_at, orders::gross));
                 let orders: Vec<(String, OffsetDateTime, Decimal)> = of_customer.load(connection).await?;
-                Ok(Some((known, orders)))
+                let of_customer = refunds::table
+                    .filter(refunds::account_id.eq(account.0))
+                    .filter(refunds::customer_id.eq(known.id))
+                    .order((refunds::refunded_at, refunds::id))
+                    .select((refunds::external_id, refunds::refunded_at, refunds::amount));
+                let refunds: Vec<(String, OffsetDateTime, Decimal)> = of_customer.load(connection).await?;
+                let messages = Messages { account: account.0, customer: known.id };
+                let messages: Vec<MessageRow> = messages.load(connection).await?;
+                Ok(Some((known, orders, refunds, messages)))
             })
             .await?;
-        let Some((CustomerRow { id: _, external_id, email, name, city, country, created_at }, orders)) = found else {
-            return Ok(None);
-        };
+        let Some((known, orders, refunds, messages)) = found else { return Ok(None) };
+        let CustomerRow { id: _, external_id, email, name, city, country, created_at } = known;
         let order = |(external_id, placed_at, gross)| CustomerOrder { external_id, placed_at, gross };
-        let orders = orders.into_iter().map(order).collect();
-        Ok(Some(CustomerData { source, external_id, email, name, city, country, created_at, orders }))
+        let refund = |(external_id, refunded_at, amount)| CustomerRefund { external_id, refunded_at, amount };
+        Ok(Some(CustomerData {
+            source,
+            external_id,
+            email,
+            name,
+            city,
+            country,
+            created_at,
+            orders: orders.into_iter().map(order).collect(),
+            refunds: refunds.into_iter().map(refund).collect(),
+            messages: messages.into_iter().map(CustomerMessage::try_from).collect::<Result<_, _>>()?,
+        }))
     }
 
     async fn open(&self) -> Result<Vec<LoggedRequest>, StoreError> {
@@ -455,7 +529,13 @@ async fn strip(
         };
     }
     WipeMessages { account, ids }.execute(connection).await?;
-    WipeAnswers { account, ids, reason: Reason::Deleted.as_str() }.execute(connection).await?;
+    let wipe = WipeAnswers { account, ids, reason: Reason::Deleted.as_str() };
+    let answers: Vec<AnswerRow> = wipe.load(connection).await?;
+    if !answers.is_empty() {
+        let of = |AnswerRow { channel, comment_id }| (channel, comment_id);
+        let (channels, comments): (Vec<_>, Vec<_>) = answers.into_iter().map(of).unzip();
+        WipeEvents { account, channels: &channels, comments: &comments }.execute(connection).await?;
+    }
     CloseConversations { account, ids }.execute(connection).await?;
     clear!(
         customer_days: customer_id, customer_totals: customer_id, customer_handles: customer_id, risks: customer_id,

@@ -6,7 +6,7 @@ use domain::{
     audit::{Action, Actor, AuditLog, Entry},
     language::Language,
     log_in::{Challenge, Chosen, CredentialStore, MailLinkStore, RecoveryCodes, SecondFactorStore, TurnedOn},
-    mail::{LEASE, Mail, MailQueue, Outgoing},
+    mail::{LEASE, Mail, MailQueue, Notice, Outgoing},
     page::PageRequest,
     people::{MemberError, NewMember, PersonStore, Role},
     sessions::{Beginning, Device, Link, LinkPurpose, LinkStore, NewSession, Proven, SessionStore, Token, TokenHash},
@@ -120,6 +120,19 @@ async fn a_mail_is_sent_by_one_and_again_where_that_one_died() {
 }
 
 #[tokio::test]
+async fn a_mail_that_nobody_sent_for_days_is_removed() {
+    let db = fresh().await;
+    for (to, since) in [("old@example.com", Duration::days(3)), ("new@example.com", Duration::hours(71))] {
+        let mail = Mail::Notice { what: Notice::NewDevice };
+        let mail = Outgoing { to: to.parse().unwrap(), language: Language::English, mail };
+        db.store.put(mail, None, NOW - since).await.unwrap();
+    }
+    db.store.maintain_at(NOW, store::Retention { track_months: 12, delivery_months: 3 }).await.unwrap();
+    let left = db.store.lease(9, NOW).await.unwrap();
+    assert!(matches!(&left[..], [mail] if mail.outgoing.to.as_str() == "new@example.com"), "{left:?}");
+}
+
+#[tokio::test]
 async fn a_step_and_a_recovery_code_are_taken_once() {
     let db = fresh().await;
     let of = user(&db.store, b'a').await[0].user_id.clone();
@@ -169,7 +182,7 @@ async fn proven(db: &Database, person: PersonId) -> Proven {
 async fn begin(db: &Database, seed: u8, (user, person): (&UserId, PersonId), proven: &Proven) -> bool {
     let (user, device) = (user.clone(), Device::default());
     let session = NewSession { hash: hash(seed), person, user, mode: Mode::Live, device, remember: true };
-    let with = Beginning { proven: Some(proven.clone()), ..Beginning::default() };
+    let with = Beginning { proven: proven.clone(), ..Beginning::default() };
     db.store.begin(session, with, NOW).await.unwrap()
 }
 
@@ -267,6 +280,73 @@ async fn what_a_person_is_known_by_ends_links_and_mails_that_wait_for_one() {
     ask().await;
     db.store.change_address(hash(1), from(), NOW).await.unwrap();
     assert_eq!(left(&db).await, of_eva);
+    ask().await;
+    db.store.set_disabled(ana, true, NOW).await.unwrap();
+    assert_eq!(left(&db).await, of_eva);
+}
+
+async fn invite(db: &Database, user: &UserId, to: &str, role: Role) {
+    let mail = Mail::Invitation { user: user.clone(), role, by: "Ana".into(), shop: "Casa".into() };
+    let mail = Outgoing { to: to.parse().unwrap(), language: Language::Spanish, mail };
+    db.store.put(mail, None, NOW).await.unwrap();
+}
+
+/// The link of an invitation, as it is made when its mail is sent.
+async fn link_to_join(db: &Database, seed: u8, user: &UserId, to: &str, role: Role) {
+    let details = json!({ "email": to, "role": role });
+    let link = Link { purpose: LinkPurpose::Invitation, person: None, user: Some(user.clone()), details };
+    db.store.make(hash(seed), link, NOW, NOW + Duration::hours(1)).await.unwrap();
+}
+
+/// Invitations that wait, each as the address and the role.
+async fn waiting(db: &Database) -> Vec<String> {
+    let waiting = "SELECT recipient || ' ' || (facts->>'role') FROM mails ORDER BY 1";
+    db.sql.query(waiting, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+#[tokio::test]
+async fn of_invitations_to_a_shop_the_newest_counts_until_it_is_withdrawn() {
+    let db = fresh().await;
+    let of = user(&db.store, b'a').await[0].user_id.clone();
+    let other = user(&db.store, b'b').await[0].user_id.clone();
+    let (luis, eva) = ("luis@example.com", "eva@example.com");
+    let luis_address = luis.parse().unwrap();
+    for (user, to, role) in
+        [(&of, luis, Role::Owner), (&of, luis, Role::Viewer), (&of, eva, Role::Viewer), (&other, luis, Role::Editor)]
+    {
+        invite(&db, user, to, role).await;
+    }
+    assert_eq!(waiting(&db).await, ["eva@example.com viewer", "luis@example.com editor", "luis@example.com viewer"]);
+
+    // A mail that is sent a second time has another link.
+    link_to_join(&db, 1, &of, luis, Role::Owner).await;
+    link_to_join(&db, 2, &of, luis, Role::Viewer).await;
+    link_to_join(&db, 3, &of, eva, Role::Viewer).await;
+    link_to_join(&db, 4, &other, luis, Role::Editor).await;
+    let open = async || {
+        let mut open = Vec::new();
+        for seed in 1..=4 {
+            if db.store.look(hash(seed), LinkPurpose::Invitation, NOW).await.unwrap().is_some() {
+                open.push(seed);
+            }
+        }
+        open
+    };
+    assert_eq!(open().await, [2, 3, 4]);
+
+    let withdraw = || db.store.withdraw(&of, &luis_address, note(&of, Action::InvitationWithdrawn), NOW);
+    assert!(withdraw().await.unwrap());
+    assert_eq!(open().await, [3, 4]);
+    assert_eq!(waiting(&db).await, ["eva@example.com viewer", "luis@example.com editor"]);
+    assert!(!withdraw().await.unwrap(), "there is none any more");
+    let page = PageRequest { limit: 10, cursor: None };
+    let noted = AuditLog::page(&*db.store, &of, None, page).await.unwrap().items;
+    assert!(matches!(&noted[..], [one] if one.action == Action::InvitationWithdrawn), "{noted:?}");
+
+    // The one that was sent leads nowhere as soon as another is asked for.
+    invite(&db, &of, eva, Role::Editor).await;
+    assert_eq!(open().await, [4]);
+    assert_eq!(waiting(&db).await, ["eva@example.com editor", "luis@example.com editor"]);
 }
 
 #[tokio::test]
@@ -275,13 +355,9 @@ async fn who_joins_gets_no_other_invitation_to_the_same_shop() {
     let of = user(&db.store, b'a').await[0].user_id.clone();
     let other = user(&db.store, b'b').await[0].user_id.clone();
     for (user, to) in [(&of, "luis@example.com"), (&of, "eva@example.com"), (&other, "luis@example.com")] {
-        let mail = Mail::Invitation { user: user.clone(), role: Role::Owner, by: "Ana".into(), shop: "Casa".into() };
-        let mail = Outgoing { to: to.parse().unwrap(), language: Language::Spanish, mail };
-        db.store.put(mail, None, NOW).await.unwrap();
+        invite(&db, user, to, Role::Owner).await;
     }
-    let details = json!({ "email": "luis@example.com", "role": "viewer" });
-    let link = Link { purpose: LinkPurpose::Invitation, person: None, user: Some(of.clone()), details };
-    db.store.make(hash(1), link, NOW, NOW + Duration::hours(1)).await.unwrap();
+    link_to_join(&db, 1, &of, "luis@example.com", Role::Viewer).await;
     let luis = Chosen { name: "Luis".into(), password: "hash".into(), language: Language::Spanish };
     db.store.join(hash(1), Some(luis), "203.0.113.7".to_owned(), NOW).await.unwrap();
     let waiting = db.store.lease(9, NOW).await.unwrap();

@@ -4,6 +4,8 @@ use domain::{
     PersonId, SessionId, UserId,
     accounts::{Account, AccountChange, AccountStore, Mode},
     as_of::AsOfStore,
+    audit::{Action, Actor, AuditLog, Entry},
+    erasure::Eraser,
     language::Language,
     people::{EmailAddress, NewMember, Person, PersonStore, Role, Theme},
     sessions::{
@@ -316,4 +318,30 @@ async fn a_session_goes_to_where_its_person_is_a_member_and_nowhere_else() {
     assert_eq!((session.id, session.role), (id, Role::Viewer));
     let live = accounts_of_other.iter().find(|account| account.mode == Mode::Live).unwrap();
     assert_eq!(session.account.id, live.id);
+}
+
+#[tokio::test]
+async fn who_was_removed_from_a_shop_and_belongs_to_no_other_is_erased_with_it() {
+    let db = fresh().await;
+    let ((mine, _), (theirs, _)) = (accounts(&db, 7).await, accounts(&db, 8).await);
+    let join = async |user: &UserId, role: Role, email: &str| {
+        let person = db.store.enroll(member(user, role, email), NOW).await.unwrap();
+        let by = Actor::Person { id: person.id, name: person.name };
+        db.store.note(Entry::new(user.clone(), by, Action::MemberJoined, None), NOW).await.unwrap();
+        person.id
+    };
+    join(&mine, Role::Owner, "ana@example.com").await;
+    join(&theirs, Role::Owner, "bob@example.com").await;
+    let luis = join(&mine, Role::Editor, "luis@example.com").await;
+    let eva = join(&mine, Role::Editor, "eva@example.com").await;
+    join(&theirs, Role::Viewer, "eva@example.com").await;
+    let rosa = join(&theirs, Role::Viewer, "rosa@example.com").await;
+    for (user, person) in [(&mine, luis), (&mine, eva), (&theirs, rosa)] {
+        let note = Entry::new(user.clone(), Actor::Operator, Action::MemberRemoved, None);
+        db.store.set_role(user, person, None, note, NOW).await.unwrap();
+    }
+    store::RowEraser::new(db.connect()).erase(&mine, NOW).await.unwrap();
+    let left = "SELECT string_agg(email, ' ' ORDER BY email) FROM people";
+    let left: String = db.sql.query_one(left, &[]).await.unwrap().get(0);
+    assert_eq!(left, "bob@example.com eva@example.com rosa@example.com");
 }

@@ -1,10 +1,11 @@
 //! Forgetting buyers: nothing of them stays or comes back, and no money is lost.
 
 use domain::{
-    AccountId, InboxId, IntegrationId, PrivacyRequestId,
+    AccountId, InboxId, IntegrationId, PrivacyRequestId, UserId,
     accounts::Platform,
     audit::{Action, Actor, Entry},
     daily::DailyStore,
+    events::{Event, EventKind, Outbox, SocialAutoReplySent},
     imports::{Buyer, DocumentKind, DocumentPart, ImportStore, Line, ShopDocument, ShopSource, Target},
     integrations::RevokeReason,
     profit::DayRange,
@@ -13,9 +14,11 @@ use domain::{
         hooks::PrivacyRequest,
         privacy::{NewRequest, PrivacyStore, Redacted, RequestKind, TIME_LIMIT},
     },
+    social::{Author, Channel},
 };
 use futures_util::{StreamExt, stream};
 use rust_decimal::{Decimal, dec};
+use serde_json::Value;
 use store::Importer;
 use time::{
     Duration, OffsetDateTime,
@@ -147,40 +150,49 @@ async fn who_is_forgotten_is_gone_everywhere_while_the_money_stays() {
     assert_eq!(count(&db, theirs.0, "orders WHERE customer_id IS NULL").await, 0);
 }
 
+/// A conversation with each buyer, who wrote in it and in the others' and is to be answered.
+async fn talk(db: &Database, AccountId(account): AccountId) {
+    let talk = format!(
+        "INSERT INTO conversations (account_id, channel, external_id, social_account_id, customer_id, username,
+             author_external_id, position, messages_count, created_at, updated_at)
+         SELECT account_id, 'instagram', 'c' || id, 1, id, external_id, 'a' || id, 0, 0, now(), now()
+         FROM customers WHERE account_id = {account};
+         INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author,
+             author_external_id, body, fingerprint, hidden, sent_at, is_undecided)
+         SELECT account_id, id, channel, external_id, 'in', 'customer', author_external_id, 'hola', sha256('hola'), false, now(), true
+         FROM conversations WHERE account_id = {account};
+         INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, author, actor, mode, category,
+             confidence, hits, comment_hash, message, author_external_id, decided_at, reserved_at, due_at)
+         SELECT account_id, channel, external_id, id, 'reserved', 'bot', 'bot', 'auto', 'praise', 1, '{{}}', '', 'Hola ' || username,
+             author_external_id, now(), now(), now()
+         FROM conversations WHERE account_id = {account};
+         INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author,
+             author_external_id, body, fingerprint, hidden, sent_at)
+         SELECT c.account_id, c.id, c.channel, 'under ' || c.external_id || other.external_id, 'in', 'customer',
+             other.author_external_id, 'soy ' || other.username, sha256('yo'), false, now()
+         FROM conversations c JOIN conversations other ON other.account_id = c.account_id AND other.id <> c.id
+         WHERE c.account_id = {account};
+         INSERT INTO customer_handles (account_id, channel, author_external_id, customer_id, how, linked_at)
+         SELECT account_id, 'instagram', 'a' || id, id, 'manual', now() FROM customers WHERE account_id = {account}"
+    );
+    db.sql.batch_execute(&talk).await.unwrap();
+}
+
+async fn user(db: &Database, account: AccountId) -> UserId {
+    let row = db.sql.query_one("SELECT user_id FROM accounts WHERE id = $1", &[&account.0]).await.unwrap();
+    row.get::<_, String>(0).parse().unwrap()
+}
+
 /// A buyer of a file, whom no platform speaks for; and who of the commenters they are.
 #[tokio::test]
 async fn a_shop_forgets_a_buyer_by_itself() {
     let db = fresh().await;
     let (mine, theirs) = (connected(&db).await.0, connected(&db).await.0);
-    for account in [mine, theirs] {
-        let talk = format!(
-            "INSERT INTO conversations (account_id, channel, external_id, social_account_id, customer_id, username,
-                 author_external_id, position, messages_count, created_at, updated_at)
-             SELECT account_id, 'instagram', 'c' || id, 1, id, 'u', 'a' || id, 0, 0, now(), now()
-             FROM customers WHERE account_id = {account};
-             INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author,
-                 author_external_id, body, fingerprint, hidden, sent_at, is_undecided)
-             SELECT account_id, id, channel, external_id, 'in', 'customer', author_external_id, 'hola', sha256('hola'), false, now(), true
-             FROM conversations WHERE account_id = {account};
-             INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, author, actor, mode, category,
-                 confidence, hits, comment_hash, message, author_external_id, decided_at, reserved_at, due_at)
-             SELECT account_id, channel, external_id, id, 'reserved', 'bot', 'bot', 'auto', 'praise', 1, '{{}}', '', 'Hola u',
-                 author_external_id, now(), now(), now()
-             FROM conversations WHERE account_id = {account};
-             INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author,
-                 author_external_id, body, fingerprint, hidden, sent_at)
-             SELECT c.account_id, c.id, c.channel, 'under ' || c.external_id || other.external_id, 'in', 'customer',
-                 other.author_external_id, 'yo', sha256('yo'), false, now()
-             FROM conversations c JOIN conversations other ON other.account_id = c.account_id AND other.id <> c.id
-             WHERE c.account_id = {account};
-             INSERT INTO customer_handles (account_id, channel, author_external_id, customer_id, how, linked_at)
-             SELECT account_id, 'instagram', 'a' || id, id, 'manual', now() FROM customers WHERE account_id = {account}"
-        );
-        db.sql.batch_execute(&talk).await.unwrap();
-    }
-    let user: String = db.sql.query_one("SELECT user_id FROM accounts WHERE id = $1", &[&mine.0]).await.unwrap().get(0);
+    talk(&db, mine).await;
+    talk(&db, theirs).await;
+    let user = user(&db, mine).await;
     let forget = async || {
-        let note = Entry::new(user.parse().unwrap(), Actor::Operator, Action::CustomerForgotten, None);
+        let note = Entry::new(user.clone(), Actor::Operator, Action::CustomerForgotten, None);
         PrivacyStore::forget(&*db.store, mine, Platform::Shopify, "ana", note, NOW).await.unwrap()
     };
     assert_eq!(forget().await, Redacted { customers: 1, orders: 2 });
@@ -204,6 +216,69 @@ async fn a_shop_forgets_a_buyer_by_itself() {
     assert_eq!(count(&db, mine, "customers WHERE external_id = 'ana'").await, 0);
     let noted = "SELECT count(*) FROM audit_entries WHERE account_id = $1 AND action = 'customer_forgotten'";
     assert_eq!(db.sql.query_one(noted, &[&mine.0]).await.unwrap().get::<_, i64>(0), 2);
+}
+
+/// Who was answered with which text, as receivers are told.
+async fn told(db: &Database, account: AccountId) -> Vec<(String, String)> {
+    let bodies = "SELECT body FROM events WHERE account_id = $1 AND kind = 'social.auto_reply_sent' ORDER BY id";
+    let read = |body: &[u8]| {
+        let body: Value = serde_json::from_slice(body).unwrap();
+        let text = |field: &str| body["data"][field].as_str().unwrap().to_owned();
+        assert_eq!((body["event"].as_str(), &*text("channel")), (Some("social.auto_reply_sent"), "instagram"));
+        (text("username"), text("message"))
+    };
+    db.sql.query(bodies, &[&account.0]).await.unwrap().iter().map(|row| read(row.get(0))).collect()
+}
+
+#[tokio::test]
+async fn what_receivers_are_told_of_answers_forgets_as_well() {
+    let db = fresh().await;
+    let (mine, theirs) = (connected(&db).await.0, connected(&db).await.0);
+    for account in [mine, theirs] {
+        talk(&db, account).await;
+        let send = "UPDATE auto_replies SET state = 'sent', due_at = NULL, reply_id = 'r' || comment_id
+            WHERE account_id = $1 RETURNING comment_id, message";
+        for row in db.sql.query(send, &[&account.0]).await.unwrap() {
+            let (comment_id, message): (String, String) = (row.get(0), row.get(1));
+            let username = message.strip_prefix("Hola ").unwrap().to_owned();
+            let Event::SocialAutoReplySent(sample) = Event::sample(EventKind::SocialAutoReplySent) else {
+                unreachable!()
+            };
+            let event = SocialAutoReplySent { comment_id, message, username, ..sample };
+            db.store.emit(account, &[event.into()], NOW).await.unwrap();
+        }
+    }
+    let of = |name: &str| (name.to_owned(), format!("Hola {name}"));
+    let sorted = async |account| {
+        let mut told = told(&db, account).await;
+        told.sort_unstable();
+        told
+    };
+    assert_eq!(sorted(mine).await, [of("ana"), of("bob")]);
+    let note = Entry::new(user(&db, mine).await, Actor::Operator, Action::CustomerForgotten, None);
+    PrivacyStore::forget(&*db.store, mine, Platform::Shopify, "ana", note, NOW).await.unwrap();
+    assert_eq!(sorted(mine).await, [(String::new(), String::new()), of("bob")]);
+    assert_eq!(sorted(theirs).await, [of("ana"), of("bob")]);
+}
+
+#[tokio::test]
+async fn all_that_is_kept_of_a_buyer_is_given_out_and_nothing_of_others() {
+    let db = fresh().await;
+    let mine = connected(&db).await.0;
+    talk(&db, mine).await;
+    let answers =
+        "INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author,
+            body, fingerprint, sent_at)
+        SELECT account_id, id, channel, 'r' || external_id, 'out', 'bot', 'Hola ' || username, sha256('hola'), now()
+        FROM conversations WHERE account_id = $1";
+    db.sql.execute(answers, &[&mine.0]).await.unwrap();
+    let kept = PrivacyStore::data_of(&*db.store, mine, Platform::Shopify, "ana").await.unwrap().unwrap();
+    let refunds: Vec<_> = kept.refunds.iter().map(|refund| (refund.external_id.as_str(), refund.amount)).collect();
+    assert_eq!(refunds, [("R", dec!(5))]);
+    assert_eq!(kept.refunds[0].refunded_at, DAY + Duration::days(2));
+    let messages: Vec<_> = kept.messages.iter().map(|message| (message.author, message.text.as_str())).collect();
+    assert_eq!(messages, [(Author::Customer, "hola"), (Author::Customer, "soy ana"), (Author::Bot, "Hola ana")]);
+    assert!(kept.messages.iter().all(|message| message.channel == Channel::Instagram));
 }
 
 #[tokio::test]
