@@ -155,7 +155,7 @@ pub struct Figures {
 #[async_trait]
 pub trait InventoryWriter: Send + Sync {
     /// Makes `items` the account's inventory and ends the run at `now`. An item keeps its id from run to run; items of
-    /// other products are removed.
+    /// other products are removed with their pending suggestions. One that was decided on gets its id back with its product.
     async fn replace(
         &self,
         claim: &Claim,

@@ -81,10 +81,10 @@ impl Suggestion {
         is_recommended(self.basis.as_ref())
     }
 
-    /// By when to order, as [`Basis::order_by`] has it on the day on which it was computed; `None` for one from before its
-    /// numbers were kept.
-    pub fn order_by(&self, zone: &Zone) -> Option<Date> {
-        self.basis.as_ref()?.order_by(zone.day_of(self.computed_at))
+    /// By when to order, as [`Basis::order_by`] has it on the day on which it was computed, or on that of `now` where it was
+    /// computed as of a past day; `None` for one from before its numbers were kept.
+    pub fn order_by(&self, zone: &Zone, now: OffsetDateTime) -> Option<Date> {
+        self.basis.as_ref()?.order_by(zone.day_of(self.computed_at.min(now)))
     }
 
     /// Why, with the numbers used; one from before they were kept is told in English.

@@ -9,6 +9,7 @@ use domain::{
     zone::Zone,
 };
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
@@ -165,8 +166,8 @@ impl From<Basis> for BasisBody {
 }
 
 impl SuggestionBody {
-    fn new(suggestion: Suggestion, texts: &Texts, currency: Currency, zone: &Zone) -> Self {
-        let order_by = suggestion.order_by(zone).map(date);
+    fn new(suggestion: Suggestion, texts: &Texts, currency: Currency, zone: &Zone, now: OffsetDateTime) -> Self {
+        let order_by = suggestion.order_by(zone, now).map(date);
         let reason = suggestion.reason_in(texts, currency);
         let recommended = suggestion.is_recommended();
         let Suggestion {
@@ -256,14 +257,14 @@ pub async fn get(
     let Query { params: ListParams { status, lang, limit, cursor, as_of }, warnings } = query;
     let texts = accepted.texts(lang, &caller, (state.clock)());
     let page = limit.page(cursor);
-    let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let Listing { page: found, freshness } = state.reorder.list(account, status, page).await?;
     let body = Body {
         pagination: Pagination::new(page, &found),
         items: found
             .items
             .into_iter()
-            .map(|suggestion| SuggestionBody::new(suggestion, &texts, caller.currency(), caller.zone()))
+            .map(|suggestion| SuggestionBody::new(suggestion, &texts, caller.currency(), caller.zone(), now))
             .collect(),
         generated_at: freshness.as_of.map(instant),
         freshness: FreshnessBody::new(freshness, caller.zone()),
@@ -319,9 +320,9 @@ pub async fn change(
     let id = path::number(&request, "id").ok_or(ChangeError::NotFound)?;
     let texts = accepted.texts(query.params.lang, &caller, (state.clock)());
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
-    let account = caller.account();
-    let work = async move { state.reorder.change(account, id, status, None, (state.clock)()).await };
-    let suggestion = SuggestionBody::new(detached(work).await?, &texts, caller.currency(), caller.zone());
+    let (account, now) = (caller.account(), (state.clock)());
+    let work = async move { state.reorder.change(account, id, status, None, now).await };
+    let suggestion = SuggestionBody::new(detached(work).await?, &texts, caller.currency(), caller.zone(), now);
     Ok(Reply::done(&ChangedBody { suggestion, api_version: API_VERSION, warnings })?.in_language(&texts))
 }
 

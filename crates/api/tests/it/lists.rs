@@ -27,7 +27,7 @@ use domain::{
         Band, Gauge, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, StoredStory, Story, StoryMember, Subject,
     },
 };
-use mockall::predicate::eq;
+use mockall::predicate::{always, eq};
 use rstest::rstest;
 use rust_decimal::dec;
 use serde_json::{Value, json};
@@ -369,7 +369,7 @@ fn story() -> StoredStory {
         normal: Some(Normal::Others),
         severity: Severity::High,
         lever: Some(Lever { kind: LeverKind::Platform, part: part(), share: 0.971_23, confidence: 0.9 }),
-        money: Some(Money { low: -1_700.0, expected: -1_450.0, high: -1_200.0, measure: Measure::Profit }),
+        money: Some(Money { low: -1_700.0, expected: -1_450.125, high: -1_200.0, measure: Measure::Profit }),
         usual_day: 2_000.0,
         returned: 0.0,
         is_on_order: false,
@@ -404,8 +404,8 @@ fn insights_by_every_filter() {
                 language: Language::English,
                 told: None,
                 is_told: false,
-                at_stake: Some(1_450.000_04),
-                weight: Some(1_450.000_04),
+                at_stake: Some(dec!(1450.125)),
+                weight: Some(dec!(1450.125)),
                 story: Some(story()),
                 status: domain::insights::Status::Open,
                 source: domain::insights::Source::Rules,
@@ -422,11 +422,11 @@ fn insights_by_every_filter() {
         json!([{
             "id": 3, "severity": "high", "category": "churn_risk", "title": "t", "body": "b", "suggested_action": "a",
             "impact_estimate": "i", "status": "open", "computed_at": "2026-05-02T12:00:30Z", "resolved_at": null, "source": "rules",
-            "facts": null, "told": false, "at_stake": 1450.0,
+            "facts": null, "told": false, "at_stake": 1450.12,
             "story": {
                 "id": 12, "subject": "sales", "first_day": "2026-04-29", "last_day": "2026-04-30", "peak_day": "2026-04-29",
                 "direction": "down", "lever": {"kind": "platform", "part": "shopify", "share": 0.9712, "confidence": 0.9},
-                "money": {"low": -1700.0, "expected": -1450.0, "high": -1200.0, "measure": "profit"},
+                "money": {"low": -1700.0, "expected": -1450.12, "high": -1200.0, "measure": "profit"},
                 "seen": {
                     "gauge": "orders", "part": "shopify", "observed": 0.0, "expected": 44.2, "low": 31.0, "high": 58.0
                 },
@@ -978,6 +978,41 @@ fn reorder_suggestions() {
             "pagination": {"limit": 50, "next_cursor": null, "has_more": false}, "api_version": "v1"
         })
     );
+}
+
+/// They were computed today, by what there was then.
+#[test]
+fn suggestions_as_of_a_day_are_to_be_ordered_as_of_that_day() {
+    let past = date!(2025 - 03 - 01);
+    let mut copies = MockAsOfStore::new();
+    copies.expect_find().with(eq(ACCOUNT), eq(past)).returning(|_, _| Ok(Some(AccountId(99))));
+    let mut reorder = MockReorderStore::new();
+    reorder.expect_list().with(eq(AccountId(99)), always(), always()).returning(|_, _, _| {
+        // Twelve days of stock, and fourteen until an order arrives.
+        let basis = json!({
+            "on_hand": 12, "on_order": 0, "lead_time_days": 14, "review_days": 7, "daily_demand": 1.0,
+            "expected_demand": 21.0, "safety_stock": 4.0, "reorder_point": 18, "order_up_to": 25, "service_level": 0.95,
+            "pack_size": 1, "min_order_qty": 1
+        });
+        let suggestion = reorder::Suggestion {
+            id: SuggestionId(9),
+            inventory_item_id: InventoryItemId(55),
+            sku: "MUG".into(),
+            product_name: None,
+            qty_suggested: 13,
+            reason: "r".into(),
+            confidence: dec!(0.9),
+            forecast_days: 21,
+            basis: Some(serde_json::from_value(basis).unwrap()),
+            computed_at: NOW,
+            status: reorder::Status::Pending,
+        };
+        let never = Freshness { job: JobName::SmartReorder, as_of: None, sources: vec![] };
+        Ok(reorder::Listing { page: Page { items: vec![suggestion], next_cursor: None }, freshness: never })
+    });
+    let state = State { reorder: Arc::new(reorder), as_of: Arc::new(copies), ..state() };
+    let body = Service::start(state).get("/api/v1/reorder?as_of=2025-03-01", BOTH).json();
+    assert_eq!(body["items"][0]["order_by"], "2025-02-27");
 }
 
 #[test]

@@ -205,7 +205,10 @@ impl Source<'_> {
                 .then(|| Badge { class: "bad", text: format!("! {}", writer.say("sells-at-a-loss")) }),
             about: about.say(),
             quantity: (writer.number(quantity.into(), 0), quantity.to_string(), writer.say("units")),
-            basis: suggestion.basis.as_ref().map(|basis| self.basis(basis, suggestion.order_by(&writer.zone))),
+            basis: suggestion
+                .basis
+                .as_ref()
+                .map(|basis| self.basis(basis, suggestion.order_by(&writer.zone, suggestion.computed_at))),
             acts: self.may_decide.then(|| self.acts(suggestion.id.0, buttons)),
         }
     }

@@ -116,7 +116,8 @@ statement!(
 statement!(
     /// The rows of the results of a job, without what only the store needs.
     ResultRows(copy: i64 => BigInt, job: &'static str => Text) -> Scalar<Jsonb> = "
-    SELECT row - '{account_id,content_hash,fingerprint,days_rank,expected_rank,severity_rank,urgency}'::text[] FROM (
+    SELECT row - '{account_id,content_hash,fingerprint,days_rank,expected_rank,severity_rank,urgency,
+        email_at,name_at,city_at,country_at}'::text[] FROM (
         SELECT to_jsonb(r) AS row, r.id AS place FROM customers r WHERE r.account_id = $1 AND $2 = 'customer_metrics'
         UNION ALL SELECT to_jsonb(r), r.snapshot_date - date '1970-01-01' FROM profit_snapshots r
             WHERE r.account_id = $1 AND $2 = 'profit_snapshots'

@@ -137,6 +137,7 @@ async fn stocked_products_come_with_their_sales_and_the_stock_of_the_day() {
         (found[0].stock, found[0].on_order, found[0].lead_time_days, found[0].pack_size),
         (7, 4, Some(10), Some(6))
     );
+    assert_eq!(found[0].stock_day, Some(date!(2026 - 02 - 25)));
     let sales = [
         SalesDay { day: date!(2026 - 02 - 27), sold: 6, cancelled: 0 },
         SalesDay { day: date!(2026 - 02 - 28), sold: 0, cancelled: 1 },
@@ -148,9 +149,9 @@ async fn stocked_products_come_with_their_sales_and_the_stock_of_the_day() {
     let without = (1..=4).chain(20..=24).map(|day| date!(2026 - 02 - 01).replace_day(day).unwrap());
     assert_eq!(found[0].days_without_stock, without.collect::<Vec<_>>());
     let now = db.store.stocked(account, range, StockAt::Now).await.unwrap();
-    assert_eq!(now[0].stock, 9);
+    assert_eq!((now[0].stock, now[0].stock_day), (9, Some(date!(2026 - 03 - 09))));
     let long_ago = db.store.stocked(account, range, StockAt::Day(date!(2025 - 01 - 01))).await.unwrap();
-    assert_eq!(long_ago[0].stock, 9, "none is known so far back");
+    assert_eq!((long_ago[0].stock, long_ago[0].stock_day), (9, None), "none is known so far back");
 }
 
 fn item(product_id: i64, stock: i64) -> Figures {
@@ -290,4 +291,32 @@ async fn pending_suggestions_are_replaced_and_decisions_stand_for_a_while() {
     assert_eq!(found("sku, qty_suggested, status").await, expected);
     let pending = ReorderStore::list(&*db.store, account, None, PageRequest { limit: 1, cursor: None }).await.unwrap();
     assert_eq!(pending.page.items[0].basis, Some(BASIS));
+}
+
+#[tokio::test]
+async fn a_decision_stands_while_the_stock_of_its_product_is_not_known() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let (a, b) = (shop::product(&db.sql, account, "a", None).await, shop::product(&db.sql, account, "b", None).await);
+    let suggest = async |drafts: Vec<Draft>, now: OffsetDateTime| {
+        let run = claim(&db, account, JobName::SmartReorder).await;
+        ReorderWriter::replace(&*db.store, &run, drafts, now, now).await.unwrap();
+    };
+    let found = async |columns: &str| shop::rows(&db.sql, account, columns, "reorder_suggestions").await;
+    let items = async || shop::rows(&db.sql, account, "product_id, id", "inventory_items").await;
+    inventory(&db, account, vec![item(a, 1), item(b, 1)]).await;
+    let before = items().await;
+    suggest(vec![draft(a, 10), draft(b, 20)], NOW).await;
+    db.sql.execute("UPDATE reorder_suggestions SET status = 'ordered' WHERE qty_suggested = 10", &[]).await.unwrap();
+
+    inventory(&db, account, vec![]).await;
+    let decided = [format!("(S{a},10,ordered)")];
+    assert_eq!(found("sku, qty_suggested, status").await, decided, "what nobody decided on goes with its item");
+    suggest(vec![], NOW).await;
+    inventory(&db, account, vec![item(a, 1), item(b, 1)]).await;
+    assert_eq!(items().await[..1], before[..1], "the item that was decided on is the same");
+    suggest(vec![draft(a, 11)], NOW + time::Duration::days(1)).await;
+    assert_eq!(found("sku, qty_suggested, status").await, decided, "it is not brought up again");
+    suggest(vec![draft(a, 12)], NOW + time::Duration::days(15)).await;
+    assert_eq!(found("qty_suggested, status").await, ["(10,ordered)", "(12,pending)"]);
 }

@@ -207,8 +207,9 @@ impl AnomalyWriter for Store {
                 .filter(is_new)
                 .map(|finding| event(finding, told.of(finding).map(|id| id.0)))
                 .collect();
-            emit(connection, claim.account, &events, now).await?;
             let kept = metric_days::replace(connection, claim.account, scored, &days, begins).await?;
+            // Last: others notify nobody of their events until this transaction has ended.
+            emit(connection, claim.account, &events, now).await?;
             Ok(u64::try_from(told.rows + moved + removed + written + kept).unwrap_or(u64::MAX))
         })
         .await

@@ -12,13 +12,20 @@ use domain::{
     events::{Amount, Day, Event, InventoryLowStock},
     inventory::{Figures, InventoryWriter, VelocityClass},
     jobs::{Claim, WriteOutcome},
+    reorder::Status,
 };
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, database::query::RunQueryDsl, schema::inventory_items, webhooks::outbox::emit};
+use crate::{
+    Store,
+    database::query::RunQueryDsl,
+    schema::{inventory_items, reorder_suggestions},
+    webhooks::outbox::emit,
+};
 
 statement!(
+    /// An item that was gone while the stock was not known gets the id back that decisions on its product know it by.
     Upsert(
         account: i64 => BigInt,
         product_ids: Vec<i64> => Array<BigInt>,
@@ -40,10 +47,15 @@ statement!(
         contributions: Vec<Option<f64>> => Array<Nullable<Double>>,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
-    INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d, units_sold_7d,
-        avg_daily_units_30d, avg_daily_units_7d, days_of_stock, days_of_stock_low, days_of_stock_high, velocity,
+    INSERT INTO inventory_items (account_id, id, product_id, sku, product_name, current_stock, units_sold_30d,
+        units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, days_of_stock, days_of_stock_low, days_of_stock_high, velocity,
         velocity_class, trend, status, estimated_stockout_at, unit_contribution, computed_at)
-    SELECT $1, v.*, $19 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS v
+    OVERRIDING SYSTEM VALUE
+    SELECT $1, coalesce(decided.item_id, nextval('inventory_items_id_seq')), v.*, $19
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS v (product_id, sku)
+    LEFT JOIN (SELECT sku, max(inventory_item_id) AS item_id FROM reorder_suggestions WHERE account_id = $1 GROUP BY sku)
+        decided ON decided.sku = v.sku
+    ORDER BY v.product_id
     ON CONFLICT (account_id, product_id) DO UPDATE SET
         sku = excluded.sku, product_name = excluded.product_name, current_stock = excluded.current_stock,
         units_sold_30d = excluded.units_sold_30d, units_sold_7d = excluded.units_sold_7d,
@@ -73,16 +85,23 @@ impl InventoryWriter for Store {
                 .into_iter()
                 .collect();
             let events: Vec<Event> = items.iter().filter(|item| runs_out(item, &before)).map(event).collect();
-            emit(connection, account, &events, now).await?;
             let mut gone = before;
             items.iter().for_each(|item| drop(gone.remove(&item.product_id.0)));
             let upsert = Upsert::new(account, items, now);
             let others = inventory_items::table
                 .filter(inventory_items::account_id.eq(account.0))
                 .filter(inventory_items::product_id.eq_any(gone.into_keys().collect::<Vec<_>>()));
-            let removed = diesel::delete(others).execute(connection).await?;
+            let removed: Vec<i64> = diesel::delete(others).returning(inventory_items::id).load(connection).await?;
+            // What was decided stays; what was not goes with its item.
+            let undecided = reorder_suggestions::table
+                .filter(reorder_suggestions::account_id.eq(account.0))
+                .filter(reorder_suggestions::status.eq(Status::Pending.as_str()))
+                .filter(reorder_suggestions::inventory_item_id.eq_any(&removed));
+            diesel::delete(undecided).execute(connection).await?;
             let written = upsert.execute(connection).await?;
-            Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
+            // Last: others notify nobody of their events until this transaction has ended.
+            emit(connection, account, &events, now).await?;
+            Ok(u64::try_from(removed.len() + written).unwrap_or(u64::MAX))
         })
         .await
     }

@@ -9,8 +9,9 @@ pub(super) const TABLES: &str = "
         fees numeric, shipping numeric, amount numeric, units bigint, content_hash bytea,
         is_known boolean, is_same boolean, old_at timestamptz);
     CREATE TEMPORARY TABLE import_refunds (LIKE import_orders);
-    CREATE TEMPORARY TABLE import_customers (external_id text, first_at timestamptz, last_at timestamptz,
-        email text, name text, city text, country text);
+    CREATE TEMPORARY TABLE import_customers (external_id text, first_at timestamptz,
+        email text, name text, city text, country text,
+        email_at timestamptz, name_at timestamptz, city_at timestamptz, country_at timestamptz);
     CREATE TEMPORARY TABLE import_products (sku text, first_at timestamptz, described_at timestamptz, name text,
         category text, price numeric);
     CREATE TEMPORARY TABLE import_matched (no bigint, sku text, product_id bigint);";
@@ -153,41 +154,48 @@ session_statement!(
     after [staging::TABLES, TABLES, costs::TABLES] =>
     /// The newest statement about a customer counts; of equally new ones the greatest.
     pub(super) GATHER_CUSTOMERS() -> () = "INSERT INTO import_customers
-    SELECT customer, to_timestamp(min(at)), to_timestamp(max(at)),
+    SELECT customer, to_timestamp(min(at)),
         (array_agg(email ORDER BY at DESC, email DESC) FILTER (WHERE email <> ''))[1],
         (array_agg(name ORDER BY at DESC, name DESC) FILTER (WHERE name <> ''))[1],
         (array_agg(city ORDER BY at DESC, city DESC) FILTER (WHERE city <> ''))[1],
-        (array_agg(country ORDER BY at DESC, country DESC) FILTER (WHERE country <> ''))[1]
+        (array_agg(country ORDER BY at DESC, country DESC) FILTER (WHERE country <> ''))[1],
+        to_timestamp(max(at) FILTER (WHERE email <> '')),
+        to_timestamp(max(at) FILTER (WHERE name <> '')),
+        to_timestamp(max(at) FILTER (WHERE city <> '')),
+        to_timestamp(max(at) FILTER (WHERE country <> ''))
     FROM import_parts WHERE customer <> '' GROUP BY customer"
 );
 
 session_statement!(
     after [staging::TABLES, TABLES, costs::TABLES] =>
-    /// What is known of a customer gives way only to statements that are at least as new as the newest order or refund.
+    /// What is known of a customer gives way to what is said at least as late, each of its fields by itself: an order or refund
+    /// that says nothing of one leaves it as old as it was.
     pub(super) UPDATE_CUSTOMERS(account: BigInt, source: Text) -> () = "UPDATE customers SET
-        email = said.email, name = said.name, city = said.city, country = said.country, created_at = said.created_at
+        email = said.email, name = said.name, city = said.city, country = said.country, created_at = said.created_at,
+        email_at = said.email_at, name_at = said.name_at, city_at = said.city_at, country_at = said.country_at
     FROM (SELECT known.id, least(known.created_at, came.first_at) AS created_at,
-            CASE WHEN newer THEN coalesce(came.email, known.email) ELSE coalesce(known.email, came.email) END AS email,
-            CASE WHEN newer THEN coalesce(came.name, known.name) ELSE coalesce(known.name, came.name) END AS name,
-            CASE WHEN newer THEN coalesce(came.city, known.city) ELSE coalesce(known.city, came.city) END AS city,
-            CASE WHEN newer THEN coalesce(came.country, known.country) ELSE coalesce(known.country, came.country) END
-                AS country
+            CASE WHEN came.email_at >= coalesce(known.email_at, '-infinity') THEN came.email ELSE known.email END AS email,
+            CASE WHEN came.name_at >= coalesce(known.name_at, '-infinity') THEN came.name ELSE known.name END AS name,
+            CASE WHEN came.city_at >= coalesce(known.city_at, '-infinity') THEN came.city ELSE known.city END AS city,
+            CASE WHEN came.country_at >= coalesce(known.country_at, '-infinity') THEN came.country ELSE known.country END
+                AS country,
+            greatest(known.email_at, came.email_at) AS email_at, greatest(known.name_at, came.name_at) AS name_at,
+            greatest(known.city_at, came.city_at) AS city_at, greatest(known.country_at, came.country_at) AS country_at
         FROM import_customers came
-        JOIN customers known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id
-        CROSS JOIN LATERAL (SELECT came.last_at >= coalesce(greatest(
-            (SELECT max(placed_at) FROM orders WHERE account_id = $1 AND customer_id = known.id),
-            (SELECT max(refunded_at) FROM refunds WHERE account_id = $1 AND customer_id = known.id)), '-infinity')
-            AS newer) newest) said
+        JOIN customers known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id) said
     WHERE customers.account_id = $1 AND customers.id = said.id
-        AND (customers.email, customers.name, customers.city, customers.country, customers.created_at)
-            IS DISTINCT FROM (said.email, said.name, said.city, said.country, said.created_at)"
+        AND (customers.email, customers.name, customers.city, customers.country, customers.created_at,
+                customers.email_at, customers.name_at, customers.city_at, customers.country_at)
+            IS DISTINCT FROM (said.email, said.name, said.city, said.country, said.created_at,
+                said.email_at, said.name_at, said.city_at, said.country_at)"
 );
 
 session_statement!(
     after [staging::TABLES, TABLES, costs::TABLES] =>
     pub(super) INSERT_CUSTOMERS(account: BigInt, source: Text) -> () = "INSERT INTO customers (account_id, source, external_id, email, name, city,
-        country, created_at)
-    SELECT $1, $2, came.external_id, came.email, came.name, came.city, came.country, came.first_at
+        country, created_at, email_at, name_at, city_at, country_at)
+    SELECT $1, $2, came.external_id, came.email, came.name, came.city, came.country, came.first_at,
+        came.email_at, came.name_at, came.city_at, came.country_at
     FROM import_customers came LEFT JOIN customers known
         ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id
     WHERE known.id IS NULL ORDER BY came.first_at, came.external_id COLLATE \"C\"

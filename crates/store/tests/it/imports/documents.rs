@@ -162,6 +162,36 @@ async fn customers_carry_the_newest_statement_whatever_comes_last() {
 }
 
 #[tokio::test]
+async fn what_says_nothing_of_a_customer_makes_nothing_older_give_way() {
+    let shop_ = Shop::open().await;
+    let said = |id: &str, day: u8, city: Option<&str>| {
+        let at = datetime!(2026-03-01 12:00 UTC).replace_day(day).unwrap();
+        let buyer = Buyer { external_id: "ana".to_owned(), city: city.map(str::to_owned), ..Buyer::default() };
+        DocumentPart { buyer: Some(buyer), ..order(id, at, "", vec![line("A", 1, "1")]) }
+    };
+    let silent_refund = |id: &str, day| DocumentPart { kind: DocumentKind::Refund, ..said(id, day, None) };
+    let city = "SELECT city FROM customers WHERE account_id = $1";
+    shop_.import(vec![said("1", 10, Some("Recife"))]).await;
+    shop_.import(vec![silent_refund("r1", 27)]).await;
+    shop_.import(vec![said("2", 20, Some("Natal"))]).await;
+    assert_eq!(shop_.texts(city).await, ["Natal"], "newer than what is known, if older than the refund");
+    // Nor does it make what comes with it newer.
+    shop_.import(vec![said("3", 15, Some("Olinda")), silent_refund("r2", 28)]).await;
+    assert_eq!(shop_.texts(city).await, ["Natal"]);
+    // The first that is said of a field is taken, however old it is.
+    let named = |id, day| {
+        let part = said(id, day, None);
+        let buyer = part.buyer.clone().map(|buyer| Buyer { name: Some("Ana".to_owned()), ..buyer });
+        DocumentPart { buyer, ..part }
+    };
+    shop_.import(vec![named("4", 5)]).await;
+    assert_eq!(
+        shop_.texts("SELECT concat_ws(' ', name, city) FROM customers WHERE account_id = $1").await,
+        ["Ana Natal"]
+    );
+}
+
+#[tokio::test]
 async fn products_take_the_newest_name_and_price_of_their_lines_and_one_spelling() {
     let shop_ = Shop::open().await;
     let named = |sku: &str, name: &str, price: &str| Line { name: Some(name.to_owned()), ..line(sku, 1, price) };
