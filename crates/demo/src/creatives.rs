@@ -111,7 +111,7 @@ pub(super) fn split(row: &AdSpendRow, ads: &[Ad], place: u64) -> Vec<AdSpendRow>
                 creative: Some(ad.creative.to_owned()),
                 format: Some(ad.format),
                 headline: Some(ad.headline.to_owned()),
-                purchases: Some(purchases),
+                purchases: Some(purchases.into()),
                 revenue: Some(money(revenue)),
                 video_3s: watched,
                 attribution: Some(if is_meta { "7d_click,1d_view" } else { "30d_click" }.to_owned()),

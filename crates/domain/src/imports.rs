@@ -230,7 +230,8 @@ pub struct AdDetail {
     pub status: Option<Status>,
     /// Of spend and revenue; without it, the account's.
     pub currency: Option<Currency>,
-    pub purchases: Option<i64>,
+    /// May be parts: platforms attribute one purchase to several ads.
+    pub purchases: Option<Decimal>,
     pub revenue: Option<Decimal>,
     /// Views of a video's first three seconds.
     pub video_3s: Option<i64>,

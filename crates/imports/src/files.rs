@@ -7,6 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
+    StoreError,
     accounts::{Account, Platform},
     imports::{Changes, ImportStore, RowSummary, Target},
     uploads::{FileImporter, ImportFailure, Job, Kind, Matched, Outcome, Preview, Reading, SAMPLE_BYTES, Unreadable},
@@ -20,8 +21,9 @@ use super::{
     others::{AdSpend, Expenses, Products, Stock},
     pipeline::{Cutter, MOST_COLUMNS},
     plain::{Limited, MAX_TEXT, plain},
+    reason::Reason,
     records::RecordReader,
-    sample::{find_delimiter, find_format, has_bare_returns},
+    sample::{find_delimiter, find_format, has_bare_returns, whole_lines},
     table::Table,
 };
 
@@ -84,11 +86,15 @@ impl Files {
 
 /// As the account's language says it.
 fn failed(failure: Failure, account: &Account) -> ImportFailure {
+    let of_file = |reason: &Reason| ImportFailure::File(reason.say(Audience::Page(account.locale)));
     match failure {
         Failure::Store(error) => ImportFailure::Store(error),
-        Failure::File(reason) => ImportFailure::File(reason.say(Audience::Page(account.locale))),
+        Failure::File(reason) => of_file(&reason),
+        Failure::Damaged(_) => of_file(&Reason::new("file-damaged")),
+        // The file is on a disk of the service here.
+        Failure::Io(why) => ImportFailure::Store(StoreError::Internal(why.into())),
         Failure::Rejects(why) => ImportFailure::Rejects(why),
-        Failure::Usage(_) | Failure::Io(_) | Failure::UnknownAccount => ImportFailure::File(failure.to_string()),
+        Failure::Usage(_) | Failure::UnknownAccount => ImportFailure::File(failure.to_string()),
     }
 }
 
@@ -110,8 +116,8 @@ fn beginning(sample: &[u8]) -> Result<Vec<u8>, Unreadable> {
         Some(_) => {}
     }
     let is_whole = sample.len() < SAMPLE_BYTES && text.len() < SAMPLE_BYTES;
-    if !is_whole && let Some(end) = memchr::memrchr(b'\n', &text) {
-        text.truncate(end + 1);
+    if !is_whole {
+        text.truncate(whole_lines(&text).len());
     }
     Ok(text)
 }
@@ -236,6 +242,7 @@ mod tests {
     #[rstest]
     #[case(b"", Unreadable::Empty)]
     #[case(b"PK\x03\x04rest", Unreadable::Spreadsheet)]
+    #[case(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1rest", Unreadable::Spreadsheet)]
     #[case(b"\xFF\xFEa\0", Unreadable::Utf16)]
     #[case(b"\"never closed", Unreadable::NoTable)]
     fn what_is_no_table_is_said(#[case] sample: &[u8], #[case] why: Unreadable) {
@@ -326,6 +333,36 @@ mod tests {
         };
         let failure = files().import(TARGET, &account(), job).await.unwrap_err();
         assert!(matches!(&failure, ImportFailure::Rejects(_)), "{failure}");
+    }
+
+    #[tokio::test]
+    async fn what_is_wrong_here_is_not_put_on_the_file() {
+        let job = Job {
+            kind: Kind::Stock,
+            reading: Reading::default(),
+            reader: Box::new(io::Cursor::new(format!("sku,stock\n{}", "CUP,many\n".repeat(10_000)))),
+            rejects: Box::new(Full),
+        };
+        let failure = files().import(TARGET, &account(), job).await.unwrap_err();
+        assert!(matches!(&failure, ImportFailure::Store(StoreError::Internal(_))), "{failure}");
+    }
+
+    #[tokio::test]
+    async fn who_brought_a_damaged_file_is_told_so_in_their_language() {
+        let account = Account { locale: Locale { language: Language::Spanish, region: None }, ..account() };
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(b"sku,stock\nMUG,4\n").unwrap();
+        let mut cut = packed.finish().unwrap();
+        cut.truncate(cut.len() - 4);
+        let job = Job {
+            kind: Kind::Stock,
+            reading: Reading::default(),
+            reader: Box::new(io::Cursor::new(cut)),
+            rejects: Box::new(io::sink()),
+        };
+        let failure = files().import(TARGET, &account, job).await.unwrap_err();
+        let said = "el archivo está dañado o incompleto; comprímelo de nuevo o súbelo sin comprimir";
+        assert!(matches!(&failure, ImportFailure::File(why) if why == said), "{failure}");
     }
 
     /// A disk without room.

@@ -116,6 +116,9 @@ pub enum Failure {
     /// The options are not as they must be.
     #[error("{0}")]
     Usage(String),
+    /// The file was packed, and cannot be unpacked to its end.
+    #[error("{0}")]
+    Damaged(String),
     /// The file could not be read, or the rejects not be written.
     #[error("{0}")]
     Io(String),

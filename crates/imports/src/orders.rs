@@ -202,6 +202,9 @@ impl Table for OrderLines {
                 "ordername",
                 "pedido",
                 "numerodeorden",
+                "númerodeorden",
+                "numerodopedido",
+                "númerodopedido",
             ],
         },
         Field {

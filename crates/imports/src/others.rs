@@ -3,6 +3,7 @@
 use std::{borrow::Cow, str::FromStr};
 
 use domain::{
+    ads::Status,
     error::UnknownValue,
     imports::{AdDetail, AdSpendRow, ExpenseRow, MAX_QUANTITY, MAX_RATE, ProductRow, RateRow, StockRow},
     money::Currency,
@@ -191,8 +192,8 @@ impl Table for AdSpend {
             format: one_of(record, 9)?,
             headline: owned(10)?,
             body: owned(11)?,
-            status: one_of(record, 12)?,
-            purchases: record.optional_within(13, 0, MAX_QUANTITY)?,
+            status: status(record, 12)?,
+            purchases: record.optional_part_within(13, 0, MAX_QUANTITY)?,
             revenue: record.optional_cost(14)?,
             video_3s: record.optional_within(15, 0, MAX_QUANTITY)?,
             currency: currency(record, 16)?,
@@ -223,11 +224,23 @@ impl Table for AdSpend {
 
 /// One of the values of an enumeration, in any case of letters.
 fn one_of<T: FromStr<Err = UnknownValue>>(record: &Record<'_>, field: usize) -> Result<Option<T>, Refusal> {
-    let parse = |text: Cow<'_, str>| {
-        let refused = |unknown: UnknownValue| {
-            Refusal::Reject(record.wrong(field, "refused-one-of").with("allowed", unknown.allowed.join(", ")))
-        };
-        text.to_ascii_lowercase().parse().map_err(refused)
+    record.text(field).map(|text| value(record, field, &text.to_ascii_lowercase())).transpose()
+}
+
+fn value<T: FromStr<Err = UnknownValue>>(record: &Record<'_>, field: usize, text: &str) -> Result<T, Refusal> {
+    let refused = |unknown: UnknownValue| {
+        Refusal::Reject(record.wrong(field, "refused-one-of").with("allowed", unknown.allowed.join(", ")))
+    };
+    text.parse().map_err(refused)
+}
+
+/// In our words, or in those of the files that Google Ads and Meta export.
+fn status(record: &Record<'_>, field: usize) -> Result<Option<Status>, Refusal> {
+    let parse = |text: Cow<'_, str>| match text.to_ascii_lowercase().as_str() {
+        "enabled" => Ok(Status::Active),
+        "inactive" | "not_delivering" | "not delivering" | "off" | "completed" => Ok(Status::Paused),
+        "removed" | "deleted" => Ok(Status::Archived),
+        text => value(record, field, text),
     };
     record.text(field).map(parse).transpose()
 }

@@ -67,6 +67,7 @@ fn read<T: Table>(
     let sample = sample::read(&mut reader)?;
     let start = if sample.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let text = sample.get(start..).unwrap_or_default();
+    let text = if (sample.len() as u64) < sample::SAMPLE_BYTES { text } else { sample::whole_lines(text) };
     let delimiter = match file.delimiter {
         Some(delimiter) => delimiter,
         None => find_delimiter::<T>(text, file)?,
@@ -151,7 +152,13 @@ pub(super) fn unreadable(error: io::Error) -> Failure {
     if error.get_ref().is_some_and(|error| error.is::<TooLarge>()) {
         return Failure::File(Reason::new("file-too-large").with("most", MAX_TEXT >> 30));
     }
-    Failure::Io(format!("the file cannot be read to its end: {error}"))
+    let text = format!("the file cannot be read to its end: {error}");
+    match error.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            Failure::Damaged(text)
+        }
+        _ => Failure::Io(text),
+    }
 }
 
 /// Columns of a file at most: several times what any shop's export has.

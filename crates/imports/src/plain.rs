@@ -9,6 +9,8 @@ use super::{Failure, pipeline::unreadable, reason::Reason};
 const BUFFER_BYTES: usize = 1 << 17;
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZIP: &[u8] = b"PK\x03\x04";
+/// Workbooks as Excel wrote them until 2007.
+const OLD_EXCEL: &[u8] = b"\xD0\xCF\x11\xE0";
 /// Bytes of text that an upload may have: ten times those that it may have packed, as far as exports can be packed.
 pub(super) const MAX_TEXT: u64 = 2 << 30;
 
@@ -21,7 +23,7 @@ pub fn plain(raw: impl Read + Send + 'static) -> Result<Box<dyn Read + Send>, Fa
     let start = reader.fill_buf().map_err(unreadable)?;
     if start.starts_with(GZIP) {
         Ok(Box::new(MultiGzDecoder::new(reader)))
-    } else if start.starts_with(ZIP) {
+    } else if start.starts_with(ZIP) || start.starts_with(OLD_EXCEL) {
         Err(Failure::File(Reason::new("file-packed")))
     } else {
         Ok(Box::new(reader))

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Bytes that are looked at.
-const SAMPLE_BYTES: u64 = 4 << 20;
+pub(super) const SAMPLE_BYTES: u64 = 4 << 20;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// The first bytes of the file, with a byte order mark if there is one.
@@ -27,6 +27,11 @@ pub(super) fn read(reader: &mut impl Read) -> Result<Vec<u8>, Failure> {
         _ if has_bare_returns(&sample) => Err(Failure::File(Reason::new("file-bare-returns"))),
         _ => Ok(sample),
     }
+}
+
+/// The lines that are there as a whole, of a text that goes on: a part of a number may look like another one.
+pub(super) fn whole_lines(text: &[u8]) -> &[u8] {
+    memchr::memrchr(b'\n', text).and_then(|end| text.get(..=end)).unwrap_or(text)
 }
 
 /// Whether lines end with CR alone, as old Macs wrote them: all of the file would be its first line.
@@ -72,7 +77,7 @@ pub(super) fn find_format<T: Table>(text: &[u8], file: &FileOptions, cutter: &mu
     let (columns, _) = header::<T>(&mut records, file, cutter)?;
     let (mut dates, mut decimals) = (DateEvidence::default(), Vec::new());
     while let Some(raw) = records.next().map_err(unreadable)? {
-        if cutter.cut(&raw).is_err() {
+        if cutter.cut(&raw).is_err() || cutter.fields.len() != columns.names.len() {
             continue;
         }
         let text = |field: usize| cutter.fields.get((*columns.positions.get(field)?)?);

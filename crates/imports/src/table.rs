@@ -156,6 +156,16 @@ impl Record<'_> {
         }
     }
 
+    /// A number from `least` to `most`, which may have decimals.
+    pub fn optional_part_within(&self, field: usize, least: i64, most: i64) -> Result<Option<Decimal>, Refusal> {
+        match self.optional_amount(field)? {
+            Some(number) if !(least.into()..=most.into()).contains(&number) => {
+                Err(Refusal::Reject(self.wrong(field, "refused-between").with("least", least).with("most", most)))
+            }
+            number => Ok(number),
+        }
+    }
+
     pub fn optional_moment(&self, field: usize) -> Result<Option<Moment>, Refusal> {
         self.text(field)
             .map(|text| dates::moment(&text, self.format.date_order).map_err(|reason| self.reject(field, reason)))

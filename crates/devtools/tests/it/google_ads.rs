@@ -19,7 +19,7 @@ use domain::{
     },
 };
 use reqwest::{Client, redirect};
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde_json::{Value, json};
 use time::{Date, Duration, OffsetDateTime, macros::datetime};
 use url::Url;
@@ -143,7 +143,7 @@ fn sums(rows: &[AdSpendRow], day: Date) -> (Decimal, Decimal, i64, i64) {
         of_day().map(|row| row.spend).sum(),
         of_day().filter_map(|row| row.detail.revenue).sum(),
         of_day().filter_map(|row| row.clicks).sum(),
-        of_day().filter_map(|row| row.detail.purchases).sum(),
+        of_day().filter_map(|row| row.detail.purchases?.to_i64()).sum(),
     )
 }
 

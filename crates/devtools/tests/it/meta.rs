@@ -18,7 +18,7 @@ use domain::{
     },
 };
 use reqwest::{Client, redirect};
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde_json::{Value, json};
 use time::{Date, Duration, OffsetDateTime, macros::datetime};
 use url::Url;
@@ -113,7 +113,7 @@ fn day(back: i64) -> Date {
 
 fn sums(rows: &[AdSpendRow], day: Date) -> (Decimal, Decimal, i64) {
     let of_day = || rows.iter().filter(|row| row.day == day);
-    let purchases = of_day().filter_map(|row| row.detail.purchases).sum();
+    let purchases = of_day().filter_map(|row| row.detail.purchases?.to_i64()).sum();
     (of_day().map(|row| row.spend).sum(), of_day().filter_map(|row| row.detail.revenue).sum(), purchases)
 }
 

@@ -54,6 +54,7 @@ file-empty = the file is empty; its first line must name the columns
 file-no-header = the first line must name the columns, but { $why }
 file-utf-16 = the file is UTF-16; save it as UTF-8
 file-packed = it is a ZIP or Excel file; save it as CSV
+file-damaged = the file is damaged or incomplete; pack it again, or upload it unpacked
 file-bare-returns = the lines of the file end with CR alone; save it with LF or CR LF
 file-too-large = unpacked, the file is larger than { $most } GB; split it, with all lines of an order in one part
 file-refused-orders = more than { $most } orders have a line that cannot be taken; correct the file, or say how it is to be read

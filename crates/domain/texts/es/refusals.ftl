@@ -54,6 +54,7 @@ file-empty = el archivo está vacío; su primera línea debe nombrar las columna
 file-no-header = la primera línea debe nombrar las columnas, pero { $why }
 file-utf-16 = el archivo está en UTF-16; guárdalo en UTF-8
 file-packed = es un archivo ZIP o de Excel; guárdalo como CSV
+file-damaged = el archivo está dañado o incompleto; comprímelo de nuevo o súbelo sin comprimir
 file-bare-returns = las líneas del archivo terminan solo con CR; guárdalo con LF o CR LF
 file-too-large = descomprimido, el archivo ocupa más de { $most } GB; divídelo, con todas las líneas de un pedido en la misma parte
 file-refused-orders = más de { $most } pedidos tienen una línea que no se puede tomar; corrige el archivo o indica cómo se lee

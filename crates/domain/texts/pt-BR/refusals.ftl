@@ -54,6 +54,7 @@ file-empty = o arquivo está vazio; a primeira linha deve nomear as colunas
 file-no-header = a primeira linha deve nomear as colunas, mas { $why }
 file-utf-16 = o arquivo está em UTF-16; salve-o em UTF-8
 file-packed = é um arquivo ZIP ou do Excel; salve-o como CSV
+file-damaged = o arquivo está danificado ou incompleto; compacte-o de novo ou envie-o sem compactar
 file-bare-returns = as linhas do arquivo terminam só com CR; salve-o com LF ou CR LF
 file-too-large = descompactado, o arquivo ocupa mais de { $most } GB; divida-o, com todas as linhas de um pedido na mesma parte
 file-refused-orders = mais de { $most } pedidos têm uma linha que não pode ser aceita; corrija o arquivo ou informe como ele deve ser lido

@@ -13,6 +13,7 @@ use crate::{
     collect::{Collect, Outcome, TARGET, file, order_options, read_orders},
     import_orders,
     records::MAX_RECORD,
+    sample::SAMPLE_BYTES,
 };
 
 const HEADER: &str = "invoice,stock_code,description,quantity,invoice_date,unit_price,customer_id,country\n";
@@ -141,6 +142,8 @@ async fn bytes_that_are_no_utf8_are_refused_unless_they_are_said_to_be_latin1() 
 #[case("\u{feff}order_id;sku;quantity;date;price\n1;A;1;2026-01-02;12,5\n")]
 #[case("order_id\tsku\tquantity\tdate\tprice\n1\tA\t1\t2026-01-02\t12.5\n")]
 #[case("Order ID,SKU,Quantity,Date,Price\r\n1,A,1,2026-01-02,\"12,5\"\r\n")]
+#[case("Número de orden;SKU;Cantidad;Fecha;Precio\n1;A;1;2026-01-02;12,5\n")]
+#[case("Número do Pedido;SKU;Quantidade;Data;Preço\n1;A;1;2026-01-02;12,5\n")]
 #[case(
     "\"Lineitem sku\",\"Order name\",\"Lineitem quantity\",\"Created at\",\"Lineitem price\"\nA,1,1,2026-01-02,12.5"
 )]
@@ -237,6 +240,37 @@ async fn where_both_decimal_marks_occur_nothing_is_guessed() {
     let said = FileOptions { decimal_comma: true, ..file() };
     let outcome = read_orders(priced(&["12,50", "1.234"]), said, order_options(None)).await.unwrap();
     assert_eq!(outcome.parts[0].lines[1].unit_price, dec!(1234));
+}
+
+/// `1,234` may be either. What is looked at for the form of the file ends with `1,2`.
+#[tokio::test]
+async fn a_number_of_which_only_a_part_is_in_the_sample_shows_nothing() {
+    let header = "order_id;sku;quantity;date;price\n";
+    let (seen, behind) = ("9;A;1;2026-01-02;1,2", "34\n");
+    let line = "1;A;1;2026-01-02;7\n";
+    let left = usize::try_from(SAMPLE_BYTES).unwrap() - header.len() - seen.len();
+    let sku = "A".repeat(left % line.len());
+    let lines = line.replacen('A', &format!("A{sku}"), 1) + &line.repeat(left / line.len() - 1);
+    let outcome = read_orders(format!("{header}{lines}{seen}{behind}"), file(), order_options(None)).await.unwrap();
+    assert_eq!(outcome.counts.rejected, 1);
+    assert!(outcome.rejects[0].reason.contains("thousands or decimals"), "{}", outcome.rejects[0].reason);
+}
+
+/// A line that is refused for the number of its columns has others in their places.
+#[tokio::test]
+async fn a_line_of_other_columns_shows_nothing() {
+    let data = format!("{}2;A;1;2026-01-02;12,50;\n", priced(&["1.234", "7"]));
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    assert_eq!((outcome.parts[0].lines[0].unit_price, outcome.counts.rejected), (dec!(1.234), 1));
+}
+
+#[tokio::test]
+async fn what_spreadsheets_add_to_a_file_is_passed_over() {
+    let data =
+        "\u{feff}sep=;\r\n;;;;\r\norder_id;sku;quantity;date;price\r\n1;A;1;2026-01-02;12,5\r\n;;;;\r\n2;A;one;;\r\n";
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    assert_eq!((outcome.counts.lines, outcome.counts.accepted), (2, 1));
+    assert_eq!((outcome.parts[0].lines[0].unit_price, outcome.rejects[0].line), (dec!(12.5), 6));
 }
 
 /// The file that they are from may have shown what they do not, or what they are refused for may be uncorrected.

@@ -113,7 +113,7 @@ async fn ads_have_sets_creatives_and_what_the_platform_claims() {
         format: Some(Format::Video),
         status: Some(Status::Paused),
         currency: Some("EUR".parse().unwrap()),
-        purchases: Some(3),
+        purchases: Some(dec!(3)),
         revenue: Some(dec!(99.5)),
         ..AdDetail::default()
     };
@@ -129,6 +129,25 @@ async fn ads_have_sets_creatives_and_what_the_platform_claims() {
             "ad is empty, but there is a creative"
         ]
     );
+}
+
+#[tokio::test]
+async fn ads_as_google_and_meta_export_them() {
+    let store = Collect::default();
+    let data = "Day,Platform,Campaign,Ad name,Cost,Conversions,Ad delivery\n\
+        2026-03-01,google_ads,spring,Blue,12.34,0.33,Enabled\n\
+        2026-03-01,google_ads,spring,Red,1,2,removed\n\
+        2026-03-01,meta,spring,Green,1,,not_delivering\n";
+    let (refused, sink) = rejects();
+    import_ad_spend(&store, TARGET, file(), reader(data), sink).await.unwrap();
+    let rows = store.ad_spend.into_inner().unwrap();
+    let told: Vec<_> = rows.iter().map(|row| (row.detail.purchases, row.detail.status)).collect();
+    let expected = [
+        (Some(dec!(0.33)), Some(Status::Active)),
+        (Some(dec!(2)), Some(Status::Archived)),
+        (None, Some(Status::Paused)),
+    ];
+    assert_eq!((told.as_slice(), refused.lock().unwrap().len()), (expected.as_slice(), 0));
 }
 
 #[tokio::test]
@@ -167,7 +186,7 @@ async fn a_file_that_breaks_off_fails_as_a_whole() {
     let lines = "order_id,sku,quantity,date,price\n".to_owned() + &"1,A,1,2026-01-01,2\n".repeat(300_000);
     let reader = reader(&lines).chain(Broken);
     let failure = import_orders(&store, TARGET, file(), order_options(None), reader, rejects().1).await.unwrap_err();
-    assert!(matches!(&failure, Failure::Io(text) if text.contains("ends in the middle")), "{failure}");
+    assert!(matches!(&failure, Failure::Damaged(text) if text.contains("ends in the middle")), "{failure}");
 }
 
 #[tokio::test]

@@ -102,7 +102,7 @@ impl Day<'_> {
             body: creative.and_then(|creative| creative.body.clone()),
             status,
             currency: Some(told.currency),
-            purchases: Some(self.count(purchases)?),
+            purchases: Some(self.count(purchases)?.into()),
             revenue: Some(amount(revenue.round_dp(MAX_DECIMALS), "conversionsValue")?),
             video_3s: None,
             // Each kind of conversion has a window of its own.
@@ -159,7 +159,7 @@ mod tests {
         let [ad, rest] = rows.as_slice() else { panic!("{rows:?}") };
         assert_eq!((ad.detail.ad_set.as_str(), ad.detail.ad.as_str(), ad.spend), ("8", "1", dec!(2.25)));
         assert_eq!((rest.detail.ad_set.as_str(), rest.detail.ad.as_str(), rest.spend), ("", "", dec!(7.25)));
-        assert_eq!((rest.clicks, rest.impressions, rest.detail.purchases), (Some(20), Some(200), Some(2)));
+        assert_eq!((rest.clicks, rest.impressions, rest.detail.purchases), (Some(20), Some(200), Some(dec!(2))));
         assert_eq!((rest.detail.revenue, rest.detail.status), (Some(dec!(59.5)), Some(Status::Paused)));
         assert_eq!(rest.detail.names.as_ref().unwrap().campaign, "Spring");
         assert_eq!((ad.line, rest.line), (1, 2));
@@ -179,6 +179,6 @@ mod tests {
         let part = |purchases| did(dec!(1), 1, purchases, dec!(1));
         let rows = rows(part(dec!(2.2)), &[part(dec!(0.6)), part(dec!(0.4)), part(dec!(0.8))]);
         let told: Vec<_> = rows.iter().map(|row| row.detail.purchases.unwrap()).collect();
-        assert_eq!(told, [1, 0, 1, 0]);
+        assert_eq!(told, [1, 0, 1, 0].map(Decimal::from));
     }
 }

@@ -55,7 +55,7 @@ impl Told {
             body: creative.and_then(|creative| creative.body),
             status: shown.map(|shown| shown.status),
             currency: Some(self.currency),
-            purchases: Some(count(purchases, "actions")?),
+            purchases: Some(count(purchases, "actions")?.into()),
             revenue: Some(amount(revenue.round_dp(MAX_DECIMALS), "action_values")?),
             video_3s: is_video.then(|| count(value(&insight.actions, VIEW).unwrap_or_default(), VIEW)).transpose()?,
             attribution: Some(ATTRIBUTION.to_owned()),
@@ -120,7 +120,7 @@ mod tests {
     #[case(&[("link_click", "40")], 0)]
     fn a_purchase_that_has_several_names_counts_once(#[case] told: &[(&str, &str)], #[case] purchases: i64) {
         let row = row(json!({ "actions": actions(told), "action_values": actions(told) })).unwrap();
-        assert_eq!(row.detail.purchases, Some(purchases));
+        assert_eq!(row.detail.purchases, Some(purchases.into()));
         assert_eq!(row.detail.revenue, Some(Decimal::from(purchases)), "of the same name");
     }
 

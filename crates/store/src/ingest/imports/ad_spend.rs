@@ -32,7 +32,7 @@ const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (line bigint, day date, platform text, kind text, campaign text, ad_set text, ad text,
         creative text, format text, headline text, body text, status text, campaign_name text, ad_set_name text, ad_name text,
         currency text, spend numeric, impressions bigint,
-        clicks bigint, purchases bigint, revenue numeric, video_3s bigint, attribution text, record bytea);
+        clicks bigint, purchases numeric, revenue numeric, video_3s bigint, attribution text, record bytea);
     CREATE TEMPORARY TABLE import_names (kind text, platform text, campaign text, ad_set text, ad text, campaign_name text,
         ad_set_name text, ad_name text, status text, creative text, day date, line bigint, ad_account_id bigint,
         campaign_id bigint, ad_set_id bigint, ad_id bigint);

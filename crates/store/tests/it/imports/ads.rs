@@ -37,7 +37,7 @@ fn row(campaign: &str, ad: &str, spend: Decimal) -> AdSpendRow {
             ad_set: "Broad".to_owned(),
             ad: ad.to_owned(),
             format: Some(Format::Video),
-            purchases: Some(2),
+            purchases: Some(dec!(2)),
             revenue: Some(dec!(30)),
             ..AdDetail::default()
         },
@@ -169,10 +169,34 @@ async fn a_campaigns_day_is_replaced_as_a_whole() {
     assert_eq!(names(&ads), [("y", Some(dec!(4))), ("x", Some(dec!(3)))]);
     // More was sold than was known: the spend is the same, and the day is computed again.
     shop.forget_days().await;
-    let detail = AdDetail { purchases: Some(9), ..row("a", "x", dec!(3)).detail };
+    let detail = AdDetail { purchases: Some(dec!(9)), ..row("a", "x", dec!(3)).detail };
     import(&shop, vec![AdSpendRow { detail, ..row("a", "x", dec!(3)) }, row("a", "y", dec!(4))]).await;
     assert_eq!(shop.days().await, [DAY.to_string()]);
     assert_eq!(list(&store, &shop, QUERY).await[0].sums.purchases, Some(11));
+}
+
+#[tokio::test]
+async fn parts_of_purchases_add_up() {
+    let shop = Shop::open().await;
+    let part = |ad: &str, day, purchases| {
+        let row = row("a", ad, dec!(1));
+        AdSpendRow { day, detail: AdDetail { purchases: Some(purchases), ..row.detail }, ..row }
+    };
+    let (second, third) = (date!(2026 - 04 - 02), date!(2026 - 04 - 03));
+    let file = vec![
+        part("x", DAY, dec!(0.1)),
+        part("x", DAY, dec!(0.3)),
+        part("x", second, dec!(0.4)),
+        part("x", third, dec!(0.4)),
+        part("y", DAY, dec!(2.6)),
+    ];
+    let file_again = file.clone();
+    import(&shop, file).await;
+    let told = "SELECT e.name || ' ' || d.day || ' ' || d.purchases FROM ad_days d
+        JOIN ad_entities e ON e.account_id = d.account_id AND e.id = d.ad_id WHERE d.account_id = $1 ORDER BY 1";
+    let days = ["x 2026-04-01 0", "x 2026-04-02 1", "x 2026-04-03 0", "y 2026-04-01 3"];
+    assert_eq!(shop.texts(told).await, days);
+    assert_eq!(import(&shop, file_again).await, Changes { new: 0, changed: 0, unchanged: 3 });
 }
 
 #[tokio::test]
