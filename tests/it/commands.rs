@@ -7,8 +7,9 @@ use std::{
 };
 
 use serde_json::Value;
+use testkit::TestDb;
 
-use crate::service::{Service, run, zone};
+use crate::service::{Service, api, run, zone};
 
 /// `api … | head`: who has seen enough closes the pipe.
 #[test]
@@ -21,6 +22,39 @@ fn a_reader_that_goes_away_is_no_error() {
     let ended = child.wait_with_output().unwrap();
     assert_eq!((first.as_str(), ended.status.code()), ("{\n", Some(0)));
     assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
+}
+
+/// A full disk under the log, or a reader of it that has gone, ends nothing; what was printed and did not get out was not done.
+#[test]
+fn what_cannot_be_written_ends_no_command_and_is_told_by_the_exit_code() {
+    let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let command = |arguments: &[&str]| {
+        let mut command = api("", &folder);
+        command.args(arguments);
+        command
+    };
+    let mut logging = command(&["openapi", "--log", "warn"]);
+    let logged = logging.env("BAS_REGOIN", "typo").stderr(full.try_clone().unwrap()).output().unwrap();
+    assert_eq!(logged.status.code(), Some(0));
+    serde_json::from_slice::<Value>(&logged.stdout).unwrap();
+    let refused = command(&["openapi", "--config", "none.toml"]).stderr(full.try_clone().unwrap()).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let printed = command(&["openapi"]).stdout(full).output().unwrap();
+    assert_eq!(printed.status.code(), Some(1));
+    let said = String::from_utf8(printed.stderr).unwrap();
+    assert_eq!(said.matches("standard output cannot be written").count(), 1, "{said}");
+}
+
+#[tokio::test]
+async fn a_command_on_a_database_that_is_not_up_to_date_says_what_to_do() {
+    let (db, folder) = (TestDb::new().await.unwrap(), tempfile::tempdir().unwrap());
+    let newest = "DELETE FROM __diesel_schema_migrations
+        WHERE version = (SELECT max(version) FROM __diesel_schema_migrations)";
+    assert_eq!(db.client().await.unwrap().execute(newest, &[]).await.unwrap(), 1);
+    let output = api(&db.url(), &folder).args(["accounts", "list"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("`api migrate`"), "{said}");
 }
 
 #[tokio::test]

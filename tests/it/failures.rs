@@ -112,7 +112,7 @@ async fn a_halted_and_a_missing_database_are_answered_with_503_and_a_returned_on
     }
 }
 
-fn reachable_folder() -> tempfile::TempDir {
+pub fn reachable_folder() -> tempfile::TempDir {
     use std::os::unix::fs::PermissionsExt;
     tempfile::Builder::new().permissions(std::fs::Permissions::from_mode(0o711)).tempdir().unwrap()
 }

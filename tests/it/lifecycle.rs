@@ -1,9 +1,24 @@
 //! Starting, stopping, and being killed.
 
-use nix::sys::signal::Signal;
-use serde_json::{Value, json};
+use std::{
+    process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
 
-use crate::service::{Process, Service, api, run};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::{Value, json};
+use testkit::TestDb;
+
+use crate::{
+    failures::reachable_folder,
+    service::{Process, Service, api, run},
+};
+
+/// Far above what any wait here takes.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 #[tokio::test]
 async fn a_terminated_service_exits_with_zero_and_keeps_what_it_acknowledged() {
@@ -39,6 +54,44 @@ async fn what_was_acknowledged_before_a_kill_is_there_after_it() {
     assert_eq!(body["event_id"], json!(stored));
     let again = Process::start(api(&db.url(), &folder).arg("serve"));
     assert_eq!(again.get("/api/v1/me", &key).await.status(), 200);
+}
+
+/// The first start of an embedded Postgres takes seconds.
+#[test]
+fn a_service_that_is_told_to_stop_while_its_database_starts_ends_with_zero() {
+    let folder = reachable_folder();
+    let mut starting = quiet(api("", &folder).args(["up", "--no-demo"]));
+    let began = Instant::now();
+    while !folder.path().join("data/postgres").exists() {
+        assert!(began.elapsed() < PATIENCE && starting.try_wait().unwrap().is_none(), "the start did not begin");
+        std::thread::yield_now();
+    }
+    assert_eq!(terminated(starting).code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_service_that_is_told_to_stop_while_it_waits_for_migrations_ends_with_zero() {
+    let (db, folder) = (TestDb::new().await.unwrap(), tempfile::tempdir().unwrap());
+    let sql = db.client().await.unwrap();
+    // The lock of whoever migrates (`MIGRATION_LOCK`).
+    sql.batch_execute("SELECT pg_advisory_lock(7203441926)").await.unwrap();
+    let starting = quiet(api(&db.url(), &folder).args(["up", "--no-demo"]));
+    let waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let began = Instant::now();
+    while sql.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        assert!(began.elapsed() < PATIENCE, "nobody waits");
+    }
+    assert_eq!(terminated(starting).code(), Some(0));
+}
+
+fn quiet(command: &mut Command) -> Child {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+fn terminated(mut process: Child) -> ExitStatus {
+    kill(Pid::from_raw(process.id().cast_signed()), Signal::SIGTERM).unwrap();
+    process.wait().unwrap()
 }
 
 #[tokio::test]

@@ -72,8 +72,9 @@ pub enum Error {
     #[error("start of PostgreSQL was given up because the cluster was told to stop")]
     GivenUp,
 
-    #[error("cannot {action} {path}: {source}")]
-    Io { action: &'static str, path: PathBuf, source: io::Error },
+    // Not a `source`: with its causes the sentence would say it twice.
+    #[error("cannot {action} {path}: {cause}")]
+    Io { action: &'static str, path: PathBuf, cause: io::Error },
 }
 
 /// Adds "cannot do this to that path" to an I/O error.
@@ -83,6 +84,6 @@ pub(crate) trait IoContext<T> {
 
 impl<T, E: Into<io::Error>> IoContext<T> for Result<T, E> {
     fn cannot(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T, Error> {
-        self.map_err(|source| Error::Io { action, path: path.into(), source: source.into() })
+        self.map_err(|cause| Error::Io { action, path: path.into(), cause: cause.into() })
     }
 }

@@ -25,13 +25,13 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the server; returns when it takes connections.
-    pub fn start(launch: Launch) -> Result<Self, Error> {
+    /// Starts the server; returns when it takes connections, or when `give_up` says so before.
+    pub fn start(launch: Launch, give_up: impl Fn() -> bool + Send + 'static) -> Result<Self, Error> {
         let (order, orders) = sync_channel(0);
         let (report, started) = sync_channel(1);
         let thread = Builder::new()
             .name("postgres-keeper".to_owned())
-            .spawn(move || keep(&launch, &orders, &report))
+            .spawn(move || keep(&launch, &give_up, &orders, &report))
             .cannot("start a thread for", "postgres")?;
         match started.recv() {
             Ok(Ok(())) => Ok(Self { order, thread }),
@@ -48,8 +48,13 @@ impl Keeper {
     }
 }
 
-fn keep(launch: &Launch, orders: &Receiver<()>, report: &SyncSender<Result<(), Error>>) -> Result<(), Error> {
-    let child = launch.start(&|| false);
+fn keep(
+    launch: &Launch,
+    give_up: &dyn Fn() -> bool,
+    orders: &Receiver<()>,
+    report: &SyncSender<Result<(), Error>>,
+) -> Result<(), Error> {
+    let child = launch.start(give_up);
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {

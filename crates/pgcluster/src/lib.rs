@@ -36,7 +36,12 @@ use postmaster::Launch;
 use std::{
     fs::File,
     path::{Path, PathBuf},
+    thread::sleep,
+    time::{Duration, Instant},
 };
+
+/// How long [`Cluster::running`] waits for the start or the stop of another process.
+const TRANSITION: Duration = Duration::from_secs(60);
 
 /// The name under which things are put outside the project's own directories.
 const PROJECT: &str = "business-analytics";
@@ -70,8 +75,16 @@ impl Cluster {
     /// a few tenths of a second later on, longer after a crash). Blocks; may be called from any thread.
     ///
     /// # Errors
-    /// Everything in [`Error`] but `StaysUp`; each message says what to do.
+    /// Everything in [`Error`] but `StaysUp` and `GivenUp`; each message says what to do.
     pub fn start(options: &Options) -> Result<Self, Error> {
+        Self::start_unless(options, || false)
+    }
+
+    /// [`start`](Self::start), but no longer waits for the server once `give_up` says so; it is asked now and then.
+    ///
+    /// # Errors
+    /// As `start`, and `GivenUp`.
+    pub fn start_unless(options: &Options, give_up: impl Fn() -> bool + Send + 'static) -> Result<Self, Error> {
         let (place, account) = Place::choose(&options.root)?;
         let lock = place.lock()?;
         let cluster_version = place.cluster_version();
@@ -84,11 +97,13 @@ impl Cluster {
         place.write_access_rules(&account)?;
         let socket = place.socket_directory(&account)?;
         let programs = binaries.directory.clone();
-        let keeper = Keeper::start(Launch { settings: settings(options, &place, &socket), place, account, binaries })?;
+        let launch = Launch { settings: settings(options, &place, &socket), place, account, binaries };
+        let keeper = Keeper::start(launch, give_up)?;
         Ok(Self { socket, programs, keeper: Some(keeper), _lock: lock })
     }
 
-    /// The address of the cluster that another process runs under `root`; `None` when none does.
+    /// The address of the cluster that another process runs under `root`; `None` when none does. While that process is
+    /// starting or stopping it, this waits: an address alone would be of no use.
     ///
     /// # Errors
     /// When the directory cannot be examined, or belongs to another user.
@@ -97,10 +112,16 @@ impl Cluster {
             return Ok(None);
         }
         let (place, account) = Place::choose(root)?;
-        match place.lock() {
-            Ok(_) => Ok(None),
-            Err(Error::InUse { .. }) => Ok(Some(url(&place.socket_directory(&account)?))),
-            Err(error) => Err(error),
+        let began = Instant::now();
+        loop {
+            match place.lock() {
+                Ok(_) => return Ok(None),
+                Err(Error::InUse { .. }) if !postmaster::is_ready(&place.data()) && began.elapsed() < TRANSITION => {
+                    sleep(postmaster::GLANCE);
+                }
+                Err(Error::InUse { .. }) => return Ok(Some(url(&place.socket_directory(&account)?))),
+                Err(error) => return Err(error),
+            }
         }
     }
 

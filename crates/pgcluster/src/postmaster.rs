@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Interval at which a starting or stopping server is checked.
-const GLANCE: Duration = Duration::from_millis(10);
+pub(crate) const GLANCE: Duration = Duration::from_millis(10);
 /// How long a server may take to write its last checkpoint.
 const SHUTDOWN: Duration = Duration::from_secs(60);
 /// Time limit of an immediate shutdown.
@@ -174,6 +174,11 @@ pub(crate) fn end_orphan(data: &Path) -> Result<(), Error> {
         }
     }
     Err(Error::OrphanStays { data: data.to_owned(), pid: orphan.pid })
+}
+
+/// Whether a server runs on `data` and takes connections.
+pub(crate) fn is_ready(data: &Path) -> bool {
+    PidFile::read(data).is_some_and(|file| file.ready && file.names_a_server_of(data))
 }
 
 /// Removes a `postmaster.pid` whose number now belongs to some other program (in a restarted container numbers come

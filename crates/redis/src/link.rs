@@ -37,6 +37,14 @@ pub struct Link {
 }
 
 impl Link {
+    /// Looks at an address, and connects nowhere.
+    ///
+    /// # Errors
+    /// For one that [`connect`](Self::connect) would refuse.
+    pub fn check(url: &str) -> Result<(), InvalidAddress> {
+        Client::open(url).map(|_| ()).map_err(|_| InvalidAddress)
+    }
+
     /// Tries to connect once; [`keep`](Self::keep) goes on from there.
     ///
     /// # Errors

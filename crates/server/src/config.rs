@@ -26,6 +26,9 @@ const PREFIX: &str = "BAS_";
 /// Names that every program has for these two, and so ours as well.
 const UNPREFIXED: [&str; 2] = ["database_url", "redis_url"];
 
+/// Connections that a pool may have where the database is not the embedded one: their places are reserved at the start.
+const LARGEST_POOL: usize = 10_000;
+
 /// Where `api.toml` is looked for when no other file is named.
 pub const DEFAULT_FILE: &str = "api.toml";
 
@@ -344,8 +347,8 @@ impl Config {
 
     fn refuse_what_is_out_of_bounds(&self) -> anyhow::Result<()> {
         within("rate_limit_per_minute", self.rate_limit_per_minute, 1, None)?;
-        let most = self.database_url.is_none().then_some(EMBEDDED_POOL);
-        within("database_pool", self.database_pool, 1, most)?;
+        let most = if self.database_url.is_none() { EMBEDDED_POOL } else { LARGEST_POOL };
+        within("database_pool", self.database_pool, 1, Some(most))?;
         within("database_timeout_ms", self.database_timeout_ms, 100, Some(60_000))?;
         within("drain_seconds", self.drain_seconds, 0, Some(600))?;
         within("http_workers", self.http_workers, 0, Some(1_024))?;
@@ -440,6 +443,9 @@ fn expected(kind: &Kind) -> String {
         }
         Kind::UnknownVariant(_, allowed) => format!("expected one of {}", allowed.join(", ")),
         Kind::UnknownField(..) => "there is no such setting".to_owned(),
+        Kind::Message(text) if text.starts_with("invalid socket address") => {
+            "expected an address and a port, such as 127.0.0.1:8080".to_owned()
+        }
         Kind::Message(text) => text.clone(),
         _ => "this is not what the setting takes".to_owned(),
     }
@@ -633,7 +639,7 @@ mod tests {
             ("", Some(("BAS_HTTP_WORKERS", "many")), "BAS_HTTP_WORKERS: expected a whole number"),
             ("", Some(("BAS_SOCIAL_REPLIES", "perhaps")), "BAS_SOCIAL_REPLIES: expected true or false"),
             ("", Some(("BAS_SIGNUP", "nobody")), "BAS_SIGNUP: expected one of open, invite"),
-            ("", Some(("BAS_LISTEN", "8080")), "BAS_LISTEN: invalid socket address"),
+            ("", Some(("BAS_LISTEN", "8080")), "BAS_LISTEN: expected an address and a port"),
             ("env = 1", None, "env in api.toml: expected a text, in quotes"),
             ("shopify_client_id = [1]", None, "shopify_client_id in api.toml: expected a text, in quotes"),
             ("rate_limit = 5", None, "rate_limit in api.toml: there is no such setting"),
@@ -672,9 +678,11 @@ mod tests {
             let said = refused(line, None);
             assert!(said.contains(expected), "{said}");
         }
-        // Only the embedded Postgres has a limit that is known here.
+        // The embedded Postgres has a lower limit than others.
         let said = refused("database_pool = 81\nhttp_workers = 1025", Some(("DATABASE_URL", "postgres://db/x")));
         assert!(said.contains("http_workers"), "{said}");
+        let said = refused("database_pool = 1000000000000", Some(("DATABASE_URL", "postgres://db/x")));
+        assert!(said.contains("database_pool must be from 1 to 10000"), "{said}");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
-use pgcluster::{Cluster, Options};
+use pgcluster::{Cluster, Error, Options};
 use store::{Connect, PoolOptions, Pooler, Store};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     commands::Misconfigured,
@@ -36,33 +37,41 @@ pub struct Database {
 
 impl Database {
     /// The configured database; else the embedded one that another process runs on the data folder; else the embedded
-    /// one, started here. Call it on the main thread: the cluster ends with the thread that starts it.
-    pub fn open(config: &Config) -> anyhow::Result<Self> {
+    /// one, started here, unless `stop` is cancelled first.
+    pub fn open(config: &Config, stop: &CancellationToken) -> anyhow::Result<Self> {
         if let Some(url) = config.database_url() {
             return Self::configured(config, url);
         }
-        if let Some(url) = Cluster::running(&root(config))? {
-            return Self::embedded(config, &url, None);
+        loop {
+            if let Some(url) = Cluster::running(&root(config))? {
+                return Self::embedded(config, &url, None);
+            }
+            match Self::start(config, stop) {
+                // Another process was faster: its cluster is as good.
+                Err(error) if matches!(error.downcast_ref::<Error>(), Some(Error::InUse { .. })) => {}
+                started => return started,
+            }
         }
-        Self::start(config)
     }
 
     /// The database for a process that is to run alone: an embedded one must not be in use elsewhere.
-    pub fn own(config: &Config) -> anyhow::Result<Self> {
+    pub fn own(config: &Config, stop: &CancellationToken) -> anyhow::Result<Self> {
         match config.database_url() {
             Some(url) => Self::configured(config, url),
-            None => Self::start(config),
+            None => Self::start(config, stop),
         }
     }
 
-    fn start(config: &Config) -> anyhow::Result<Self> {
-        let cluster = Cluster::start(&Options {
+    fn start(config: &Config, stop: &CancellationToken) -> anyhow::Result<Self> {
+        let options = Options {
             root: root(config),
             durable: true,
             max_connections: EMBEDDED_CONNECTIONS,
             bin_dir: std::env::var_os("PG_BIN_DIR").map(Into::into),
-        })
-        .context("the embedded Postgres did not start")?;
+        };
+        let stop = stop.clone();
+        let cluster = Cluster::start_unless(&options, move || stop.is_cancelled())
+            .context("the embedded Postgres did not start")?;
         Self::embedded(config, &cluster.url(), Some(cluster))
     }
 

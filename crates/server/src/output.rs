@@ -3,6 +3,7 @@
 use std::{
     fmt::Arguments,
     io::{self, ErrorKind, Write},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
@@ -23,15 +24,35 @@ macro_rules! println {
     };
 }
 
-/// Writes to standard output. A closed pipe is no error; another one is told.
+macro_rules! eprintln {
+    ($($text:tt)*) => {
+        $crate::output::to_stderr(::std::format_args!("{}\n", ::std::format_args!($($text)*)))
+    };
+}
+
+/// Whether standard output has not taken all that was printed.
+static INCOMPLETE: AtomicBool = AtomicBool::new(false);
+
+/// Writes to standard output. A closed pipe is no error; another one is told, once.
 pub fn to_stdout(text: Arguments<'_>) {
     let mut stdout = io::stdout().lock();
     match stdout.write_fmt(text).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            eprintln!("api: standard output cannot be written: {error}")
+        Err(error) if error.kind() != ErrorKind::BrokenPipe && !INCOMPLETE.swap(true, Ordering::Relaxed) => {
+            eprintln!("api: standard output cannot be written: {error}");
         }
         _ => {}
     }
+}
+
+/// Whether something was printed that did not get out, though somebody waited for it.
+pub fn is_incomplete() -> bool {
+    INCOMPLETE.load(Ordering::Relaxed)
+}
+
+/// Writes to standard error.
+pub fn to_stderr(text: Arguments<'_>) {
+    // There is nowhere left to say that this failed.
+    let _ = io::stderr().write_fmt(text);
 }
 
 /// An instant in UTC, whole seconds.

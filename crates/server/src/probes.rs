@@ -22,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 const WITHIN: Duration = Duration::from_secs(5);
 /// How long a delivery that could be sent may wait for a worker.
 const DELIVERY_WAITS: time::Duration = time::Duration::minutes(5);
+/// Seconds of the longest day, on which clocks go back: every account has its jobs run once a day.
+const LONGEST_DAY: f64 = 25.0 * 3_600.0;
 
 /// What one process sees.
 pub struct Eyes {
@@ -40,9 +42,9 @@ impl Look for Eyes {
         let (api, database, overdue) = tokio::join!(self.look_at_api(), self.look_at_database(), overdue);
         let mut seen = vec![(Component::Database, database)];
         seen.extend(api.map(|api| (Component::Api, api)));
-        if let Ok(Overdue { neglected_subscriptions, oldest_abandoned_seconds }) = overdue {
-            seen.push((Component::Jobs, in_time(oldest_abandoned_seconds < 2.0 * self.jobs_interval)));
-            seen.push((Component::Webhooks, in_time(neglected_subscriptions == 0)));
+        if let Ok(overdue) = overdue {
+            seen.push((Component::Jobs, in_time(jobs_are_in_time(&overdue, self.jobs_interval))));
+            seen.push((Component::Webhooks, in_time(overdue.neglected_subscriptions == 0)));
         }
         seen
     }
@@ -75,6 +77,12 @@ impl Eyes {
             Err(_) => Looked { outcome: Outcome::Down, latency_ms: None },
         }
     }
+}
+
+/// Whether runs whose process died are run again, and any are run: `interval` seconds lie between two ticks of the jobs.
+const fn jobs_are_in_time(overdue: &Overdue, interval: f64) -> bool {
+    let late = 2.0 * interval;
+    overdue.oldest_abandoned_seconds < late && overdue.idle_seconds < LONGEST_DAY + late
 }
 
 const fn in_time(is_in_time: bool) -> Looked {

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use actix_web::dev::Server;
+use actix_web::dev::{Server, ServerHandle};
 use anyhow::Context;
 use api::{Parts, Settings, State, rate_limit::InMemory};
 use app::{
@@ -29,7 +29,11 @@ use domain::{positions::Positions, rate_limit::RateLimiter};
 use redis_adapter::{Counters, Link, SharedPositions};
 use store::{Connect, KeyCache, PoolOptions, Retention, RowEraser, RowReader, Store};
 use time::OffsetDateTime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
+use tokio_util::sync::CancellationToken;
 use url::Url;
 use uuid::Uuid;
 
@@ -74,16 +78,17 @@ pub const SHUTDOWN: Duration = Duration::from_secs(25);
 /// How long the use of a key waits in memory until it is written.
 const KEY_USES_EVERY: Duration = Duration::from_secs(1);
 
-/// Runs the parts until SIGTERM or an interrupt, then ends in order: drain (a second signal cuts that short), stop accepting, finish what is in flight, let the
-/// claims of jobs end. `ready` gets the bound addresses.
+/// Runs the parts until `stop` is cancelled, then ends in order: drain (a second signal cuts that short), stop accepting,
+/// finish what is in flight, let the claims of jobs end. `ready` gets the bound addresses.
 pub async fn run(
     config: &Config,
     database: &Database,
     keys: Arc<KeyRing>,
     roles: Roles,
+    stop: &CancellationToken,
     ready: impl AsyncFnOnce(&Store, Option<Addresses>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    run_supervised(&Supervisor::default(), config, database, keys, roles, ready).await
+    run_supervised(&Supervisor::default(), config, database, keys, roles, stop, ready).await
 }
 
 async fn run_supervised(
@@ -92,6 +97,7 @@ async fn run_supervised(
     database: &Database,
     keys: Arc<KeyRing>,
     roles: Roles,
+    stop: &CancellationToken,
     ready: impl AsyncFnOnce(&Store, Option<Addresses>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let cron = scheduler::parse_cron(&config.jobs_cron)?;
@@ -165,10 +171,10 @@ async fn run_supervised(
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
     #[expect(clippy::disallowed_methods, reason = "the process ends with the servers")]
     let mut serving = tokio::spawn(futures_util::future::try_join_all(stopped));
-    ready(store, addresses).await?;
+    stop.run_until_cancelled(ready(store, addresses)).await.transpose()?;
 
     tokio::select! {
-        stopped = stop_signal() => stopped?,
+        () = stop.cancelled() => {}
         ended = &mut serving => {
             ended.context("the HTTP server ended abnormally")??;
             anyhow::bail!("the HTTP server ended, though nothing asked it to");
@@ -180,9 +186,7 @@ async fn run_supervised(
     }
     tracing::info!("stopping: no new work, what is in flight ends");
     let deadline = tokio::time::Instant::now() + SHUTDOWN;
-    for server in servers {
-        server.stop(true).await;
-    }
+    stop_all(&servers).await;
     serving.await.context("the HTTP server ended abnormally")??;
     // Those whose senders did not wait for the answer.
     if let Some(workers) = workers
@@ -236,7 +240,9 @@ fn start_workers(
     }));
 
     let (store, interval, stopping) = (stores.alerts.clone(), config.alerts_interval_seconds, supervisor.stopping());
-    supervisor.start_worker(Task::new("alerts", move || alerts::run(store.clone(), interval, stopping.clone())));
+    let at_once = stores.alert_connections;
+    supervisor
+        .start_worker(Task::new("alerts", move || alerts::run(store.clone(), interval, at_once, stopping.clone())));
 
     let (direct, of_deliveries) = (direct.cloned(), supervisor.clone());
     supervisor.start_worker(Task::new("deliveries", move || {
@@ -341,7 +347,7 @@ fn start_mails(
     mails: &Mails,
     dashboard: Option<&Url>,
 ) -> anyhow::Result<()> {
-    if let Some(postman) = mails::postman(config, &stores.alerts, mails, dashboard)? {
+    if let Some(postman) = mails::postman(config, &stores.shops, mails, dashboard)? {
         let stopping = supervisor.stopping();
         supervisor.start_worker(Task::new("mails", move || postman.clone().run(stopping.clone().cancelled_owned())));
     }
@@ -507,14 +513,36 @@ pub fn geolocator(config: &Config) -> anyhow::Result<GeoIp> {
     GeoIp::open(files).context("geoip_database")
 }
 
-/// Waits for SIGTERM or an interrupt.
-pub(crate) async fn stop_signal() -> anyhow::Result<()> {
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// Has servers end what is in flight, all at once: while one still does, the others take no new requests.
+async fn stop_all(servers: &[ServerHandle]) {
+    futures_util::future::join_all(servers.iter().map(|server| server.stop(true))).await;
+}
+
+/// Waits for SIGTERM or an interrupt, of those that come from this call on.
+pub(crate) fn stop_signal() -> impl Future<Output = anyhow::Result<()>> {
+    let (terminate, interrupt) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    async move {
+        let (mut terminate, mut interrupt) = (terminate?, interrupt?);
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// A token that the first signal to stop cancels. From this call on no signal ends the process by itself: one that comes during
+/// the start ends that in order, and is not ignored where this is the first process of a container.
+pub(crate) fn stop_token(runtime: &Runtime) -> CancellationToken {
+    let (_entered, stop) = (runtime.enter(), CancellationToken::new());
+    let (told, signal) = (stop.clone(), stop_signal());
+    runtime.spawn(async move {
+        match signal.await {
+            Ok(()) => told.cancel(),
+            Err(error) => tracing::error!(error = format!("{error:#}"), "signals to stop are not heard"),
+        }
+    });
+    stop
 }
 
 #[cfg(test)]

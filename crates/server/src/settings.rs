@@ -3,8 +3,8 @@
 use anyhow::Context;
 use delivery::seal::KeyRing;
 use domain::webhooks::address::AllowList;
+use redis_adapter::Link;
 use secrecy::ExposeSecret;
-use url::Url;
 
 use crate::{
     admin, ai, commands::Misconfigured, config::Config, dashboard, mails, payments, scheduler, services, shops, social,
@@ -25,7 +25,7 @@ fn read(config: &Config, serves: bool) -> anyhow::Result<()> {
     config.trusted_proxies()?;
     admin::Hosts::parse(&config.admin_hosts)?;
     dashboard::public_url(config, config.dashboard_listen)?;
-    config.redis_url().map(Url::parse).transpose().context("REDIS_URL")?;
+    config.redis_url().map(Link::check).transpose()?;
     config.webhook_allow_loopback.parse::<AllowList>().context("webhook_allow_loopback")?;
     if let Some(keys) = &config.data_keys {
         KeyRing::parse(keys.expose_secret()).context("data_keys")?;
@@ -64,6 +64,7 @@ mod tests {
             ("admin_hosts", Config { admin_hosts: "a:9090".into(), ..config() }),
             ("public_url", Config { public_url: "shop".into(), ..config() }),
             ("REDIS_URL", Config { redis_url: secret(), ..config() }),
+            ("REDIS_URL", Config { redis_url: Some(SecretString::from("http://cache/0")), ..config() }),
             ("webhook_allow_loopback", Config { webhook_allow_loopback: "10.0.0.1".into(), ..config() }),
             ("data_keys", Config { data_keys: secret(), ..config() }),
             ("credit_packs", Config { credit_packs: "500".into(), ..config() }),

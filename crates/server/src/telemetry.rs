@@ -65,8 +65,11 @@ pub fn filter_of(filter: &str) -> Result<EnvFilter, Misconfigured> {
 }
 
 /// Time, level, message and fields, those of the spans last.
+///
+/// That a line could not be written would itself be written to standard error, with a panic where that fails: on a full disk,
+/// or without a reader, every line would end its thread. So errors of writing are passed over, here and in [`json`].
 fn for_people(filter: EnvFilter) -> SubscriberBuilder<DefaultFields, Format<Compact>, EnvFilter> {
-    tracing_subscriber::fmt().compact().with_target(false).with_env_filter(filter)
+    tracing_subscriber::fmt().compact().with_target(false).log_internal_errors(false).with_env_filter(filter)
 }
 
 /// The spans that a line belongs to are in its list `spans`, outermost first.
@@ -76,6 +79,7 @@ fn json(filter: EnvFilter) -> SubscriberBuilder<AppendedFields, Format<Json>, En
         .flatten_event(true)
         .with_current_span(false)
         .with_span_list(true)
+        .log_internal_errors(false)
         .fmt_fields(AppendedFields(JsonFields::new()))
         .with_env_filter(filter)
 }

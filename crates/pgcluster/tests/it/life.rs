@@ -1,6 +1,6 @@
 //! Start, stop, start again.
 
-use crate::support::{directory, options, query, server_pid, try_query};
+use crate::support::{directory, eventually, options, query, server_pid, try_query};
 use pgcluster::{Cluster, Error};
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -45,6 +45,39 @@ fn a_second_start_is_refused_by_name_and_can_find_the_first() {
     assert_eq!(query(&cluster.url(), "SELECT 1"), ["1"]);
     cluster.stop().unwrap();
     assert_eq!(Cluster::running(root).unwrap(), None);
+}
+
+#[test]
+fn who_finds_a_cluster_that_is_being_started_can_connect_to_it() {
+    let directory = directory();
+    let root = directory.path().to_owned();
+    let starting = std::thread::spawn(move || Cluster::start(&options(&root)).unwrap());
+    eventually("the start has begun", || {
+        fs::read_to_string(directory.path().join("lock")).is_ok_and(|pid| !pid.is_empty())
+    });
+    let url = Cluster::running(directory.path()).unwrap().unwrap();
+    assert_eq!(query(&url, "SELECT 1"), ["1"]);
+    assert_eq!(url, starting.join().unwrap().url());
+}
+
+#[test]
+fn a_start_that_is_given_up_leaves_nothing_running_and_is_made_again() {
+    let directory = directory();
+    let given_up = Cluster::start_unless(&options(directory.path()), || true).unwrap_err();
+    assert!(matches!(given_up, Error::GivenUp), "{given_up}");
+    assert_eq!(Cluster::running(directory.path()).unwrap(), None);
+    let cluster = Cluster::start(&options(directory.path())).unwrap();
+    assert_eq!(query(&cluster.url(), "SELECT 1"), ["1"]);
+}
+
+#[test]
+fn what_the_system_refuses_is_said_once() {
+    let directory = directory();
+    let file = directory.path().join("file");
+    fs::write(&file, "").unwrap();
+    let refusal = Cluster::start(&options(&file.join("below"))).unwrap_err();
+    assert!(refusal.to_string().contains("Not a directory"), "{refusal}");
+    assert!(std::error::Error::source(&refusal).is_none());
 }
 
 #[test]

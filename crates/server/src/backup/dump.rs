@@ -48,8 +48,10 @@ pub fn dump(
     let written = archive.add(DATABASE, &mut output);
     // It must not wait for a reader who has given up.
     drop(output);
-    end(child, "pg_dump")?;
-    written.context("the back-up cannot be written")
+    let ended = end(child, "pg_dump");
+    // Of a file that cannot be written pg_dump knows only that nobody reads on.
+    written.context("the back-up cannot be written")?;
+    ended
 }
 
 /// Loads the dump of a back-up: all of it or, whatever happens, nothing.
@@ -89,4 +91,24 @@ fn end(mut child: Child, name: &str) -> anyhow::Result<()> {
     let said = said.join().unwrap_or_default();
     anyhow::ensure!(status.success(), "{name} failed ({status}): {}", said.trim());
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{fs::File, os::unix::fs::symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_as_that_and_not_as_what_pg_dump_makes_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        symlink("/bin/false", folder.path().join("pg_dump")).unwrap();
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let programs = DumpPrograms { directory: folder.path().to_owned(), major: 15 };
+        let connect = Connect::parse("postgres://nobody@127.0.0.1:1/none").unwrap();
+        let mut full = File::options().read(true).write(true).open("/dev/full").unwrap();
+        let mut archive = Writer::new(&mut full, 0);
+        let error = dump(&programs, &connect, "snapshot", &mut archive).unwrap_err();
+        assert!(format!("{error:#}").contains("No space left on device"), "{error:#}");
+    }
 }

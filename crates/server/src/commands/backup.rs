@@ -10,6 +10,7 @@ use store::{
     backup::{Contents, Snapshot},
 };
 use time::OffsetDateTime;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     backup::{DATA_KEYS, KeyNote, MANIFEST, Manifest, archive::Writer, dump},
@@ -35,7 +36,7 @@ pub struct BackupArgs {
 }
 
 /// The database to back up, which is not made for the purpose.
-pub fn database(config: &Config) -> anyhow::Result<Database> {
+pub fn database(config: &Config, stop: &CancellationToken) -> anyhow::Result<Database> {
     if config.database_url().is_none() && !config.data_dir.join("postgres").is_dir() {
         let folder = config.data_dir.display();
         return Err(Misconfigured(format!(
@@ -43,7 +44,7 @@ pub fn database(config: &Config) -> anyhow::Result<Database> {
         ))
         .into());
     }
-    Database::open(config)
+    Database::open(config, stop)
 }
 
 pub async fn run(args: BackupArgs, config: &Config, database: &Database) -> anyhow::Result<ExitCode> {

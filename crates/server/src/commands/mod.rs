@@ -31,8 +31,11 @@ use anyhow::Context;
 use domain::{
     AccountId,
     accounts::{Account, AccountStore},
+    health::Health,
 };
+use pgcluster::Error;
 use store::Store;
+use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
@@ -41,7 +44,8 @@ use crate::{
     commands::secrets::SecretsCommand,
     config::{self, Config},
     database::Database,
-    services::Roles,
+    output,
+    services::{self, Roles},
     settings, telemetry,
 };
 
@@ -61,6 +65,8 @@ pub fn run(cli: Cli) -> ExitCode {
     let filter = if stays || cli.flags.log.is_some() { config.log.as_str() } else { "error" };
     let logged = telemetry::init_logs(filter).inspect(|()| warn_of_variables());
     match logged.and_then(|()| in_span(cli.command, &config, stays)) {
+        // Of a service's output nobody makes use but at its start.
+        Ok(_) if !stays && output::is_incomplete() => ExitCode::FAILURE,
         Ok(code) => code,
         Err(error) if error.is::<Misconfigured>() => fail(&error, ExitCode::from(USAGE)),
         Err(error) => fail(&error, ExitCode::FAILURE),
@@ -132,15 +138,24 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
         other => other,
     };
     settings::check(config, matches!(command, Command::Up(_) | Command::Serve))?;
-    // The embedded Postgres ends with the thread that starts it: this one.
-    let database = match command {
-        Command::Up(_) => Database::own(config)?,
-        Command::Backup(_) => backup::database(config)?,
-        Command::Restore(ref args) => restore::database(args, config)?,
-        _ => Database::open(config)?,
-    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(with_database(command, config, &database).in_current_span());
+    let stop = match command {
+        Command::Up(_) | Command::Serve | Command::Work => services::stop_token(&runtime),
+        _ => CancellationToken::new(),
+    };
+    let opened = match command {
+        Command::Up(_) => Database::own(config, &stop),
+        Command::Backup(_) => backup::database(config, &stop),
+        Command::Restore(ref args) => restore::database(args, config, &stop),
+        _ => Database::open(config, &stop),
+    };
+    let database = match opened {
+        Err(error) if stop.is_cancelled() && matches!(error.downcast_ref::<Error>(), Some(Error::GivenUp)) => {
+            return Ok(ExitCode::SUCCESS);
+        }
+        opened => opened?,
+    };
+    let code = runtime.block_on(with_database(command, config, &database, &stop).in_current_span());
     // Connections must be closed before the server stops, else it waits for them.
     runtime.shutdown_timeout(std::time::Duration::from_secs(2));
     database.close()?;
@@ -154,11 +169,16 @@ fn install_crypto() -> anyhow::Result<()> {
         .map_err(|_| anyhow::anyhow!("another cryptography provider is installed already"))
 }
 
-async fn with_database(command: Command, config: &Config, database: &Database) -> anyhow::Result<ExitCode> {
+async fn with_database(
+    command: Command,
+    config: &Config,
+    database: &Database,
+    stop: &CancellationToken,
+) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Up(args) => up::up(args, config, database).await?,
-        Command::Serve => up::part(Roles { http: true, work: false }, config, database).await?,
-        Command::Work => up::part(Roles { http: false, work: true }, config, database).await?,
+        Command::Up(args) => up::up(args, config, database, stop).await?,
+        Command::Serve => up::part(Roles { http: true, work: false }, config, database, stop).await?,
+        Command::Work => up::part(Roles { http: false, work: true }, config, database, stop).await?,
         Command::Migrate(args) => migrate(&args, database).await?,
         Command::Openapi | Command::Webhooks(_) | Command::Dev(_) => {}
         Command::Backup(args) => return backup::run(args, config, database).await,
@@ -205,10 +225,15 @@ async fn migrate(args: &MigrateArgs, database: &Database) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A store for a command. An embedded database is brought up to date first; any other is its operator's to migrate.
+/// A store for a command. An embedded database is brought up to date first; any other is its operator's to migrate, and is
+/// refused until then: what it lacks would be told as tables that are not there.
 async fn store(database: &Database) -> anyhow::Result<Store> {
     if database.is_embedded() {
         store::migrate(database.session().await?).await?;
     }
-    Store::connect(&database.connect, database.pool(4)).context("cannot use the database")
+    let store = Store::connect(&database.connect, database.pool(4)).context("cannot use the database")?;
+    if let Some(problem) = store.schema().await.context("cannot use the database")?.problem() {
+        anyhow::bail!(problem);
+    }
+    Ok(store)
 }

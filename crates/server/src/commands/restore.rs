@@ -14,6 +14,7 @@ use store::{
     Connect,
     backup::{Snapshot, known_migrations},
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     backup::{DATA_KEYS, FORMAT, MANIFEST, Manifest, archive::Archive, restore},
@@ -62,9 +63,9 @@ enum Progress {
 }
 
 /// The database to restore into; no other process may use it. Nothing is created for a missing file.
-pub fn database(args: &RestoreArgs, config: &Config) -> anyhow::Result<Database> {
+pub fn database(args: &RestoreArgs, config: &Config, stop: &CancellationToken) -> anyhow::Result<Database> {
     anyhow::ensure!(args.file.is_file(), "there is no file {}", args.file.display());
-    Database::own(config)
+    Database::own(config, stop)
 }
 
 pub async fn run(args: RestoreArgs, config: &Config, database: &Database) -> anyhow::Result<ExitCode> {

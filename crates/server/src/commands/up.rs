@@ -4,6 +4,7 @@ use std::{io::IsTerminal, net::SocketAddr, sync::Arc};
 
 use domain::{AccountId, accounts::Account, keys::Scope};
 use store::{Connect, Store};
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 #[cfg(not(feature = "dev"))]
@@ -40,20 +41,25 @@ pub struct UpArgs {
 }
 
 /// Everything in one process; the database's schema is brought up to date first.
-pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::Result<()> {
+pub async fn up(args: UpArgs, config: &Config, database: &Database, stop: &CancellationToken) -> anyhow::Result<()> {
     let embedded = database.is_embedded();
     let keys = Arc::new(secrets::key_ring(config, embedded)?);
     let with_demo = cfg!(feature = "dev") && !args.no_demo;
     let has_gateway = !config.payment_gateway_url.is_empty();
     let use_dev_gateway = uses_dev_gateway(args.dev_gateway, with_demo && embedded, has_gateway)?;
-    store::migrate(database.session().await?).await?;
-    secrets::verify_once(database, &keys).await?;
+    let prepared = async {
+        store::migrate(database.session().await?).await?;
+        secrets::verify_once(database, &keys).await
+    };
+    // A migration that this leaves is run again by the next start.
+    let Some(prepared) = stop.run_until_cancelled(prepared).await else { return Ok(()) };
+    prepared?;
     let roles = Roles { http: true, work: true };
     let local = use_dev_gateway.then(|| LocalGateway::start(config)).transpose()?;
     let config = local.as_ref().map_or(config, LocalGateway::config);
     let shops = (with_demo && embedded && has_no_app(config)).then(|| LocalShops::start(config)).transpose()?;
     let config = shops.as_ref().map_or(config, LocalShops::config);
-    services::run(config, database, keys, roles, async |store, addresses| {
+    services::run(config, database, keys, roles, stop, async |store, addresses| {
         let address = addresses.as_ref().map(|at| at.api);
         if let (Some(local), Some(address)) = (&local, address) {
             local.notify(format!("http://{address}/hooks/payments/rebill"));
@@ -119,9 +125,11 @@ fn announce_gateway(address: Option<SocketAddr>) {
 }
 
 /// One part alone.
-pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow::Result<()> {
+pub async fn part(roles: Roles, config: &Config, database: &Database, stop: &CancellationToken) -> anyhow::Result<()> {
     let keys = Arc::new(secrets::key_ring(config, database.is_embedded())?);
-    let is_verified = match secrets::verify_once(database, &keys).await {
+    let verified = stop.run_until_cancelled(secrets::verify_once(database, &keys)).await;
+    let Some(verified) = verified else { return Ok(()) };
+    let is_verified = match verified {
         Ok(()) => true,
         Err(error) if error.is::<Misconfigured>() => return Err(error),
         // This process starts nevertheless: its `/ready` says that it is not ready.
@@ -130,7 +138,7 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
             false
         }
     };
-    let running = services::run(config, database, keys.clone(), roles, async |_, addresses| {
+    let running = services::run(config, database, keys.clone(), roles, stop, async |_, addresses| {
         tracing::info!(address = addresses.map(|at| at.api).map(tracing::field::display), "ready");
         Ok(())
     });

@@ -30,6 +30,15 @@ fn an_answer_of_the_status_says_how_the_api_is() {
 }
 
 #[test]
+fn jobs_are_late_when_a_dead_run_is_left_alone_and_when_none_is_run_for_a_day() {
+    let cases = [(0.0, 0.0, true), (599.0, 90_599.0, true), (600.0, 0.0, false), (0.0, 90_600.0, false)];
+    for (oldest_abandoned_seconds, idle_seconds, expected) in cases {
+        let overdue = Overdue { neglected_subscriptions: 0, oldest_abandoned_seconds, idle_seconds };
+        assert_eq!(jobs_are_in_time(&overdue, 300.0), expected, "{overdue:?}");
+    }
+}
+
+#[test]
 fn a_listener_on_all_addresses_is_reached_on_this_machine() {
     let cases = [("0.0.0.0:8080", "127.0.0.1:8080"), ("[::]:8080", "[::1]:8080"), ("10.1.2.3:80", "10.1.2.3:80")];
     for (listener, expected) in cases {

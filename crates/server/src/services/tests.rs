@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use actix_web::{App, HttpResponse, HttpServer, web};
 use delivery::seal::KeyRing;
 use domain::{
     AccountId, UserId,
@@ -12,6 +13,7 @@ use reqwest::StatusCode;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use testkit::TestDb;
+use tokio::{net::TcpStream, sync::Notify};
 
 use super::*;
 use crate::{commands::keys, config::undisturbed};
@@ -190,10 +192,11 @@ async fn every_background_task_comes_back_after_a_panic_and_does_its_work() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let db = TestDb::new().await.unwrap();
     let (config, supervisor) = (everything(&db), Supervisor::default());
-    let database = Database::own(&config).unwrap();
+    let stop = CancellationToken::new();
+    let database = Database::own(&config, &stop).unwrap();
     let ring = Arc::new(KeyRing::parse(&KeyRing::generate_entry("test").unwrap()).unwrap());
     let roles = Roles { http: true, work: true };
-    let ended = run_supervised(&supervisor, &config, &database, ring, roles, async |store, address| {
+    let ended = run_supervised(&supervisor, &config, &database, ring, roles, &stop, async |store, address| {
         let user = NewUser {
             id: UserId::generate(std::iter::repeat(7)),
             name: "shop".to_owned(),
@@ -220,4 +223,39 @@ async fn every_background_task_comes_back_after_a_panic_and_does_its_work() {
         anyhow::bail!("all was seen")
     });
     assert_eq!(ended.await.unwrap_err().to_string(), "all was seen");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_one_listener_ends_its_last_request_no_other_takes_new_ones() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (came, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let serve = || {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, came, answer) = (listener.local_addr().unwrap(), came.clone(), answer.clone());
+        let slow = move || {
+            let (came, answer) = (came.clone(), answer.clone());
+            async move {
+                came.notify_one();
+                answer.notified().await;
+                HttpResponse::Ok().finish()
+            }
+        };
+        let server = HttpServer::new(move || App::new().default_service(web::to(slow.clone())));
+        (server.workers(1).disable_signals().listen(listener).unwrap().run(), address)
+    };
+    let ((busy, of_busy), (idle, of_idle)) = (serve(), serve());
+    let handles = [busy.handle(), idle.handle()];
+    let serving = tokio::spawn(futures_util::future::join(busy, idle));
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let request = tokio::spawn(client.get(format!("http://{of_busy}/")).send());
+    came.notified().await;
+    let stopping = tokio::spawn(async move { stop_all(&handles).await });
+    until("the end of the idle listener", async || TcpStream::connect(of_idle).await.is_err()).await;
+    assert!(!stopping.is_finished(), "the request is still waiting");
+    answer.notify_one();
+    assert_eq!(request.await.unwrap().unwrap().status(), StatusCode::OK);
+    stopping.await.unwrap();
+    let (first, second) = serving.await.unwrap();
+    first.unwrap();
+    second.unwrap();
 }
