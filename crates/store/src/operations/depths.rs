@@ -20,7 +20,7 @@ row!(
 );
 
 row!(
-    struct RunCounts {
+    pub(super) struct RunCounts {
         running_jobs: i64 => BigInt,
         abandoned_jobs: i64 => BigInt,
         failed_jobs: i64 => BigInt,
@@ -41,14 +41,18 @@ statement!(
 );
 
 statement!(
-    /// By the database's clock, which leases of jobs are kept by.
-    CountRuns() -> RunCounts = "
+    /// By the database's clock, which leases of jobs are kept by. What has a run of a later day, or is on a copy as of a day, is
+    /// not run again, and nobody has to see to it.
+    pub(super) CountRuns() -> RunCounts = "
     SELECT count(*) FILTER (WHERE state = 'running' AND lease_until >= now()) AS running_jobs,
         count(*) FILTER (WHERE state = 'running' AND lease_until < now()) AS abandoned_jobs,
         count(*) FILTER (WHERE state = 'failed') AS failed_jobs,
         extract(epoch FROM now() - min(lease_until) FILTER (WHERE state = 'running' AND lease_until < now()))::float8
             AS oldest_abandoned_seconds
-    FROM job_runs WHERE state <> 'done'"
+    FROM job_runs r JOIN accounts ON accounts.id = r.account_id AND accounts.copy_of IS NULL
+    WHERE state <> 'done' AND NOT EXISTS (
+        SELECT FROM job_runs later
+        WHERE later.account_id = r.account_id AND later.job = r.job AND later.as_of > r.as_of)"
 );
 
 /// Deliveries that have not ended, and runs of jobs that have not ended well.
@@ -67,7 +71,7 @@ pub struct Depths {
     pub running_jobs: i64,
     /// Claimed by a process that died; claimed again at the next tick.
     pub abandoned_jobs: i64,
-    /// Failed last time, until they are run again.
+    /// Failed last time, until they, or those of a later day, are run again.
     pub failed_jobs: i64,
     /// For how long the first abandoned run has waited to be claimed again, seconds; 0 when none is.
     pub oldest_abandoned_seconds: f64,

@@ -4,6 +4,7 @@ use diesel::sql_types::{BigInt, Double, Timestamptz};
 use domain::StoreError;
 use time::OffsetDateTime;
 
+use super::depths::{CountRuns, RunCounts};
 use crate::{
     Store,
     database::{error::Failure, query::RunQueryDsl, statement::Scalar},
@@ -28,10 +29,9 @@ statement!(
 );
 
 statement!(
-    /// By the database's clock, which leases of jobs are kept by.
-    OldestAbandoned() -> Scalar<Double> = "
-    SELECT coalesce(extract(epoch FROM now() - min(lease_until)), 0)::float8
-    FROM job_runs WHERE state = 'running' AND lease_until < now()"
+    /// A look at the end of an index. Ends are told by the clocks of those who ran the jobs, which are right enough for days.
+    Idle() -> Scalar<Double> = "
+    SELECT coalesce(extract(epoch FROM now() - max(finished_at)), 0)::float8 FROM job_runs WHERE state = 'done'"
 );
 
 /// What nobody sees to.
@@ -41,18 +41,23 @@ pub struct Overdue {
     pub neglected_subscriptions: i64,
     /// For how long the first run of a job whose process died has waited to be claimed again, seconds; 0 when none has.
     pub oldest_abandoned_seconds: f64,
+    /// For how long no run of a job has ended well, seconds; 0 when none ever has.
+    pub idle_seconds: f64,
 }
 
 impl Store {
-    /// Looks for what is neglected at `now`: deliveries that have been due since `since`, and abandoned runs of jobs.
+    /// Looks for what is neglected at `now`: deliveries that have been due since `since`, abandoned runs of jobs, and whether jobs
+    /// are run at all.
     ///
     /// # Errors
     /// [`StoreError`] when the database does not answer.
     pub async fn overdue(&self, now: OffsetDateTime, since: OffsetDateTime) -> Result<Overdue, StoreError> {
         self.run::<_, Failure>(async |connection| {
+            let runs: RunCounts = CountRuns {}.get_result(connection).await?;
             Ok(Overdue {
                 neglected_subscriptions: CountNeglected { now, since }.get_result(connection).await?,
-                oldest_abandoned_seconds: OldestAbandoned {}.get_result(connection).await?,
+                oldest_abandoned_seconds: runs.oldest_abandoned_seconds.unwrap_or(0.0),
+                idle_seconds: Idle {}.get_result(connection).await?,
             })
         })
         .await

@@ -45,7 +45,8 @@ statement!(
 
 statement!(
     /// Of a minute, a component and a source the first probe counts. Minutes to come were seen by nobody: the clock of such a
-    /// probe is ahead.
+    /// probe is far ahead. Clocks differ a little, and a process looks at the beginning of a minute by its own: what is less
+    /// than a minute ahead counts.
     Record(
         minutes: Vec<OffsetDateTime> => Array<Timestamptz>,
         components: Vec<&'static str> => Array<Text>,
@@ -55,7 +56,7 @@ statement!(
     ) -> () = "
     INSERT INTO status_probes (minute, component, source, outcome, latency_ms)
     SELECT * FROM unnest($1, $2, $3, $4, $5) AS seen (minute, component, source, outcome, latency_ms)
-    WHERE seen.minute <= now() ON CONFLICT DO NOTHING"
+    WHERE seen.minute <= now() + interval '1 minute' ON CONFLICT DO NOTHING"
 );
 
 impl TryFrom<MinuteRow> for Minute {

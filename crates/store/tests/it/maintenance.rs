@@ -275,15 +275,65 @@ async fn what_waits_is_counted() {
     fixture
         .execute(
             "INSERT INTO job_runs (account_id, job, as_of, state, claim, lease_until, started_at)
-             SELECT id, 'profit_snapshots', current_date + n, state, 1, now() + lease, now() FROM accounts,
-                (VALUES (1, 'running', interval '1 min'), (2, 'running', '-1 min'), (3, 'failed', '0'), (4, 'done', '0'))
-                AS run (n, state, lease)",
+             SELECT id, job, current_date, state, 1, now() + lease, now() FROM accounts,
+                (VALUES ('profit_snapshots', 'running', interval '1 min'), ('smart_reorder', 'running', '-1 min'),
+                    ('risk_assessment', 'failed', '0'), ('anomaly_detection', 'done', '0')) AS run (job, state, lease)",
         )
         .await;
     let depths = fixture.store.depths(now).await.unwrap();
     assert_eq!((depths.due, depths.in_flight, depths.waiting, depths.held), (2, 1, 1, 1));
     assert_eq!(depths.oldest_due_seconds, 90.0);
     assert_eq!((depths.running_jobs, depths.abandoned_jobs, depths.failed_jobs), (1, 1, 1));
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_claims_again_waits_for_nobody() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let now = OffsetDateTime::now_utc();
+    let waiting = async || {
+        let depths = db.store.depths(now).await.unwrap();
+        let overdue = db.store.overdue(now, now).await.unwrap();
+        (depths.abandoned_jobs, depths.failed_jobs, overdue.oldest_abandoned_seconds >= 3_600.0)
+    };
+    let insert = "INSERT INTO job_runs (account_id, job, as_of, state, claim, lease_until, started_at)
+        SELECT $1, job, $2::text::date, state, 1, now() - interval '1 hour', now()
+        FROM (VALUES ('profit_snapshots', 'running'), ('smart_reorder', 'failed')) AS run (job, state)";
+    db.sql.execute(insert, &[&account.0, &"2026-03-01"]).await.unwrap();
+    assert_eq!(waiting().await, (1, 1, true));
+    // The day is over, and the next one's runs go well.
+    db.sql.execute(insert, &[&account.0, &"2026-03-02"]).await.unwrap();
+    assert_eq!(waiting().await, (1, 1, true), "each is counted once");
+    db.sql.execute("UPDATE job_runs SET state = 'done' WHERE as_of = '2026-03-02'", &[]).await.unwrap();
+    assert_eq!(waiting().await, (0, 0, false));
+    // The command that ran it as of a day was broken off.
+    let copy = "INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, created_at, fee_rate, fee_fixed,
+            shipping_per_order, cogs_ratio, copy_of, as_of)
+        SELECT user_id, mode, name, plan, currency, timezone, created_at, fee_rate, fee_fixed, shipping_per_order,
+            cogs_ratio, id, '2026-02-01' FROM accounts WHERE id = $1 RETURNING id";
+    let copy: i64 = db.sql.query_one(copy, &[&account.0]).await.unwrap().get(0);
+    db.sql.execute(insert, &[&copy, &"2026-02-01"]).await.unwrap();
+    assert_eq!(waiting().await, (0, 0, false));
+}
+
+#[tokio::test]
+async fn jobs_are_idle_since_the_last_run_that_ended_well() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let now = OffsetDateTime::now_utc();
+    let idle_hours = async || (db.store.overdue(now, now).await.unwrap().idle_seconds / 3_600.0).floor();
+    assert_eq!(idle_hours().await, 0.0, "none has been run");
+    let insert = "INSERT INTO job_runs (account_id, job, as_of, state, claim, lease_until, started_at, finished_at)
+        VALUES ($1, $2, current_date, $3, 1, now(), now(), now() - $4 * interval '1 hour')";
+    for (job, state, hours, idle) in [
+        ("profit_snapshots", "done", 72.0, 72.0),
+        // It ended well before, and was run again.
+        ("smart_reorder", "failed", 1.0, 72.0),
+        ("risk_assessment", "done", 2.0, 2.0),
+    ] {
+        db.sql.execute(insert, &[&account.0, &job, &state, &hours]).await.unwrap();
+        assert_eq!(idle_hours().await, idle, "{job}");
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Probes: stored once, summed up by minute, and removed after their time.
 
-use domain::uptime::{Component, Minute, Outcome, Probe, ProbeStore, Tally};
+use domain::uptime::{Component, Minute, Outcome, Probe, ProbeStore, Tally, minute_of};
 use store::Retention;
 use time::{Duration, OffsetDateTime, macros::datetime};
 
@@ -46,6 +46,17 @@ async fn more_probes_than_a_statement_takes_are_stored_together() {
     db.store.record(&day).await.unwrap();
     db.store.record(&[]).await.unwrap();
     assert_eq!(db.store.minutes(NOON, NOON + Duration::days(1)).await.unwrap().len(), 1_440);
+}
+
+#[tokio::test]
+async fn a_clock_may_be_a_little_ahead_of_the_databases() {
+    let db = fresh().await;
+    let begins = minute_of(OffsetDateTime::now_utc() + Duration::MINUTE);
+    let seen =
+        [begins, begins + Duration::minutes(2)].map(|minute| Probe { minute, ..probe(0, "a", Outcome::Up, None) });
+    db.store.record(&seen).await.unwrap();
+    let stored = db.store.minutes(begins, begins + Duration::HOUR).await.unwrap();
+    assert_eq!(stored.iter().map(|seen| seen.minute).collect::<Vec<_>>(), [begins]);
 }
 
 #[tokio::test]
