@@ -11,3 +11,4 @@ pub mod panics;
 pub mod random;
 pub mod request_id;
 pub mod server;
+mod unread;

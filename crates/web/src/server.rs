@@ -6,7 +6,10 @@ use actix_web::{
     App, Error, HttpServer,
     body::MessageBody,
     dev::{Server, ServiceFactory, ServiceRequest, ServiceResponse},
+    middleware::from_fn,
 };
+
+use crate::unread;
 
 /// How long an idle connection is kept.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -42,7 +45,7 @@ where
     B: MessageBody + 'static,
 {
     let Limits { connections, head_timeout, shutdown_timeout } = limits;
-    let server = HttpServer::new(app)
+    let server = HttpServer::new(move || app().wrap(from_fn(unread::around)))
         .workers(threads)
         .max_connections(connections.div_ceil(threads.max(1)))
         .keep_alive(KEEP_ALIVE)
