@@ -156,7 +156,9 @@ impl<const MAX: usize> Upload<MAX> {
         context.update(&self.bytes);
         let mut request_hash = [0; 32];
         request_hash.copy_from_slice(context.finish().as_ref());
-        Ok(Some(IdempotencyKey { path: request.path().to_owned(), key: key.to_owned(), request_hash }))
+        // As it was routed: however an address is percent-encoded, it is the same.
+        let path = request.match_info().as_str().to_owned();
+        Ok(Some(IdempotencyKey { path, key: key.to_owned(), request_hash }))
     }
 }
 

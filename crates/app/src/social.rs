@@ -213,8 +213,6 @@ impl SocialWorker {
         let now = self.now();
         let account = self.shops.account(undecided.account).await?;
         let classified = classify(undecided.text.as_deref().unwrap_or_default());
-        // A vote that is no longer wanted decides nothing.
-        let vote = vote.filter(|_| undecided.settings.model_vote);
         let vote = vote.unwrap_or_else(|| self.known_vote(undecided, account.mode));
         let (zone, language) = (&account.timezone, Tongue::from(account.locale.language));
         let situation = self.situation(undecided, (zone, language), &classified, vote, now);

@@ -310,6 +310,14 @@ pub struct Overview {
     pub sources: Vec<(AdPlatform, Option<String>)>,
 }
 
+impl Overview {
+    /// The shop's own net revenue, where it can be set beside the spend: not where a part of that is unknown, which brought
+    /// orders, too.
+    pub fn beside_spend(&self, store_revenue: Option<Decimal>) -> Option<Decimal> {
+        store_revenue.filter(|_| !self.lacks_rates)
+    }
+}
+
 /// Why a list cannot be given.
 #[derive(Debug, thiserror::Error)]
 pub enum AdListError {
@@ -413,6 +421,14 @@ mod tests {
         assert_eq!(ratios, [None; 7]);
         let unpriced = Sums { purchases: Some(3), clicks: Some(4), ..Sums::default() };
         assert_eq!([unpriced.cpa(), unpriced.cpc(), unpriced.mer(dec!(1))], [None; 3]);
+    }
+
+    #[test]
+    fn a_part_of_the_spend_has_no_share_of_the_shops_revenue() {
+        let all = Overview { totals: Sums { spend: Some(dec!(100)), ..Sums::default() }, ..Overview::default() };
+        assert_eq!(all.beside_spend(Some(dec!(500))), Some(dec!(500)));
+        assert_eq!(all.beside_spend(None), None);
+        assert_eq!(Overview { lacks_rates: true, ..all }.beside_spend(Some(dec!(500))), None);
     }
 
     #[test]

@@ -174,7 +174,7 @@ pub async fn get(
     let body = Body {
         pagination: Pagination::new(page, &found),
         data: found.items.into_iter().map(|row| AdBody::new(row, caller.currency())).collect(),
-        totals: TotalsBody::new(overview.totals, net_revenue(&own_days), query.is_partial(), caller.currency()),
+        totals: TotalsBody::new(&overview, net_revenue(&own_days), query.is_partial(), caller.currency()),
         attribution: AttributionBody::new(overview.attribution),
         window_days: (last - first).whole_days() + 1,
         from: date(first),

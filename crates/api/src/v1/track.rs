@@ -151,9 +151,12 @@ impl Tracked {
         let props = props.map(|raw| read_props(&raw)).transpose()?.unwrap_or_default();
         let occurred_at = timestamp.map(|Timestamp(at)| at);
         let address = ip.map(|text| text.parse().map_err(|_| ApiError::parameter("ip", "must be an IP address")));
+        let address: Option<IpAddr> = address.transpose()?;
+        // Servers that listen to both families know `203.0.113.9` as `::ffff:203.0.113.9`.
+        let address = address.map(|address| address.to_canonical());
         let [visitor_id, session_id, url] =
             [visitor_id, session_id, url].map(|text| text.filter(|text| !text.is_empty()));
-        Ok(Self { name, props, visitor_id, session_id, url, occurred_at, address: address.transpose()? })
+        Ok(Self { name, props, visitor_id, session_id, url, occurred_at, address })
     }
 
     fn check_time(&self, now: OffsetDateTime) -> Result<(), ApiError> {

@@ -127,8 +127,8 @@ fn advertising_with_totals_and_what_it_lacks() {
                 "name": "=Prospecting", "status": "active", "date": null, "currency": "BRL",
                 "native": {"spend": 120.50, "currency": "EUR"}, "last_synced_at": "2026-05-02T09:00:00Z"
             }))],
-            // 1,400 less 50.40 by 120.50, and the reverse.
-            "totals": with(json!({"store_revenue": 1349.60, "mer": 11.2, "tacos": 0.0893})),
+            // The spend without a rate brought orders, too.
+            "totals": with(json!({"store_revenue": 1349.60, "mer": null, "tacos": null})),
             "attribution": {"source": "platform", "window": "7d_click,1d_view"},
             "window_days": 30, "from": "2026-04-03", "to": "2026-05-02",
             "coverage": [{"platform": "meta", "days_synced": 30, "provisional_from": "2026-04-05"}],
@@ -138,6 +138,17 @@ fn advertising_with_totals_and_what_it_lacks() {
             "warnings": [{"code": "fx_missing", "param": "spend"}, {"code": "timezone_mismatch", "param": "date"}]
         })
     );
+}
+
+#[test]
+fn the_shops_own_revenue_is_set_beside_all_that_was_spent() {
+    let mut ads = MockAdStore::new();
+    ads.expect_overview().returning(|_, _| Ok(Overview { lacks_rates: false, ..overview() }));
+    ads.expect_page().returning(|_, _, _| Ok(Page { items: vec![], next_cursor: None }));
+    let body = service(ads).get("/api/v1/ads", BOTH).json();
+    // 1,400 less 50.40 by 120.50, and the reverse.
+    assert_eq!((&body["totals"]["mer"], &body["totals"]["tacos"]), (&json!(11.2), &json!(0.0893)));
+    assert_eq!(body["warnings"], json!([{"code": "timezone_mismatch", "param": "date"}]));
 }
 
 #[test]

@@ -204,6 +204,13 @@ fn the_place_is_that_of_the_client_behind_trusted_proxies_only() {
 }
 
 #[test]
+fn an_address_of_the_fourth_version_within_the_sixth_is_where_it_is() {
+    let (service, kept) = service();
+    assert_eq!(service.post("/api/v1/track", &body("ip", "\"::ffff:203.0.113.9\"")).status, 200);
+    assert_eq!(kept.lock().unwrap()[0].0.location.country.as_deref(), Some("BR"));
+}
+
+#[test]
 fn a_replay_gives_the_first_answer() {
     let mut events = MockEventStore::new();
     events
@@ -211,8 +218,10 @@ fn a_replay_gives_the_first_answer() {
         .withf(|_, _, key| key.as_ref().is_some_and(|key| key.path == "/api/v1/track" && key.key == "k"))
         .returning(|_, _, _| Ok(Idempotent { value: domain::TrackingEventId(5), replayed: true }));
     let service = Service::start(State { events: Arc::new(events), ..state() });
-    let answer = service.post_with("/api/v1/track", r#"{"event":"a"}"#, &[("Idempotency-Key", "k")]);
-    assert_eq!((answer.json()["event_id"].as_i64(), answer.header("idempotent-replayed")), (Some(5), Some("true")));
+    for spelling in ["/api/v1/track", "/api/v1/%74rack", "/api/v1/t%72ack"] {
+        let answer = service.post_with(spelling, r#"{"event":"a"}"#, &[("Idempotency-Key", "k")]);
+        assert_eq!((answer.json()["event_id"].as_i64(), answer.header("idempotent-replayed")), (Some(5), Some("true")));
+    }
 }
 
 /// Who got no answer sends the same again, when a new event of that time would be refused by now.

@@ -47,9 +47,6 @@ impl SocialWorker {
 
     /// What is known of the vote on a comment of an account of this kind, before the model is asked.
     pub(super) fn known_vote(&self, undecided: &Undecided, mode: Mode) -> Vote {
-        if !undecided.settings.model_vote {
-            return Vote::Closed;
-        }
         let asking = if self.voter.is_some() && mode == Mode::Live { Vote::Open } else { Vote::Closed };
         let Some(earlier) = &undecided.vote else { return asking };
         let is_same = earlier.comment_hash == fingerprint_of(undecided.text.as_deref().unwrap_or_default());

@@ -139,7 +139,7 @@ impl Source<'_> {
 
     /// Everything together, beside what the shop itself took.
     fn totals(&self, overview: &Overview, own: Option<Decimal>) -> Panel<Row> {
-        let (writer, totals) = (self.writer, overview.totals);
+        let (writer, totals, beside_spend) = (self.writer, overview.totals, overview.beside_spend(own));
         let row =
             |words: &str, cell: Cell| Row { name: writer.say(words), address: None, below: None, cells: vec![cell] };
         let items = vec![
@@ -147,8 +147,8 @@ impl Source<'_> {
             row("ads-revenue", self.money(totals.revenue)),
             row("ads-roas", self.ratio(totals.roas())),
             row("ads-own-revenue", self.money(own)),
-            row("ads-mer", self.ratio(own.and_then(|own| totals.mer(own)))),
-            row("ads-tacos", self.ratio(own.and_then(|own| totals.tacos(own)))),
+            row("ads-mer", self.ratio(beside_spend.and_then(|own| totals.mer(own)))),
+            row("ads-tacos", self.ratio(beside_spend.and_then(|own| totals.tacos(own)))),
         ];
         Panel {
             id: "h-ads-totals",

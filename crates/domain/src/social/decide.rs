@@ -185,7 +185,7 @@ fn second_vote(situation: &Situation<'_>, by_rules: Option<Choice>) -> Decision 
     let classified = situation.classified;
     let held = |reason, choice| Decision::Hold { reason, choice, again_at: None };
     // What the rules are sure of is not put to a vote: that the comment is out of scope, or that the settings ask for more.
-    let vote = if classified.is_doubtful() { situation.vote } else { Vote::Closed };
+    let vote = if goes_by_vote(situation) { situation.vote } else { Vote::Closed };
     match vote {
         Vote::Open => match asked(situation) {
             candidates if candidates.is_empty() => held(Reason::LowConfidence, by_rules),

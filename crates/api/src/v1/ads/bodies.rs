@@ -1,7 +1,7 @@
 //! Rows, totals and what is known of the days.
 
 use domain::{
-    ads::{AdPlatform, AdRow, Coverage, Level, Status, Sums},
+    ads::{AdPlatform, AdRow, Coverage, Level, Overview, Status},
     money::Currency,
     profit::DayRange,
 };
@@ -241,7 +241,8 @@ pub(super) struct TotalsBody {
     /// The shop's own net revenue of the same days, from whatever source; null before it was first computed.
     #[schema(value_type = Option<f64>, example = 1349.60)]
     store_revenue: Option<JsonDecimal>,
-    /// The shop's own net revenue per unit of spend. Null where a filter is set, as orders cannot be split by ads.
+    /// The shop's own net revenue per unit of spend. Null where a filter is set, as orders cannot be split by ads, and where a
+    /// part of the spend has no rate of exchange.
     #[schema(value_type = Option<f64>, example = 11.2)]
     mer: Option<JsonDecimal>,
     /// Spend per unit of the shop's own net revenue; null like `mer`.
@@ -250,9 +251,9 @@ pub(super) struct TotalsBody {
 }
 
 impl TotalsBody {
-    pub fn new(totals: Sums, store_revenue: Option<Decimal>, is_partial: bool, currency: Currency) -> Self {
-        let money = |amount| JsonDecimal::money(amount, currency);
-        let comparable = store_revenue.filter(|_| !is_partial);
+    pub fn new(overview: &Overview, store_revenue: Option<Decimal>, is_partial: bool, currency: Currency) -> Self {
+        let (totals, money) = (overview.totals, |amount| JsonDecimal::money(amount, currency));
+        let comparable = overview.beside_spend(store_revenue).filter(|_| !is_partial);
         Self {
             spend: money(totals.spend.unwrap_or_default()),
             impressions: totals.impressions,
@@ -313,7 +314,7 @@ impl CoverageBody {
 
 #[cfg(test)]
 mod tests {
-    use domain::AdRowId;
+    use domain::{AdRowId, ads::Sums};
     use time::macros::datetime;
 
     use super::*;

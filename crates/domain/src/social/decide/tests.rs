@@ -29,7 +29,7 @@ impl World {
             variations: vec!["Hola {username}".into()],
         };
         Self {
-            settings: Settings { mode, ..Settings::default() },
+            settings: Settings { mode, model_vote: true, ..Settings::default() },
             classified: classify(text),
             templates: vec![
                 template(5, Category::PriceQuestion),
@@ -277,6 +277,16 @@ fn an_old_or_a_long_comment_is_read_by_people() {
 }
 
 #[test]
+fn a_vote_that_is_switched_off_decides_nothing() {
+    let mut world = World::asking(DOUBTFUL, Mode::Auto);
+    world.settings.model_vote = false;
+    for vote in [Vote::Open, Vote::For(TemplateId(5)), Vote::ForNone, Vote::Unusable, Vote::Unpaid] {
+        let decided = decide(&Situation { vote, ..world.situation() });
+        assert_eq!(held(&decided), Some(Reason::LowConfidence), "{vote:?}");
+    }
+}
+
+#[test]
 fn no_model_is_asked_where_another_brake_holds() {
     let world = World::asking(DOUBTFUL, Mode::Auto);
     let asking = Situation { vote: Vote::Open, ..world.situation() };
@@ -305,7 +315,6 @@ fn no_model_is_asked_where_another_brake_holds() {
 fn a_vote_is_used_only_where_nothing_else_decides() {
     let used = |text: &str, change: fn(&mut Settings), brake: fn(&mut Situation<'_>)| {
         let mut world = World::asking(text, Mode::Auto);
-        world.settings.model_vote = true;
         change(&mut world.settings);
         let mut situation = Situation { vote: Vote::For(TemplateId(5)), ..world.situation() };
         brake(&mut situation);
