@@ -169,20 +169,34 @@ session_statement!(
 session_statement!(
     after [staging::TABLES, TABLES, costs::TABLES] =>
     /// What is known of a customer gives way to what is said at least as late, each of its fields by itself: an order or refund
-    /// that says nothing of one leaves it as old as it was.
+    /// that says nothing of one leaves it as old as it was. What was said before that was kept is as old as the customer's
+    /// newest order or refund.
     pub(super) UPDATE_CUSTOMERS(account: BigInt, source: Text) -> () = "UPDATE customers SET
         email = said.email, name = said.name, city = said.city, country = said.country, created_at = said.created_at,
         email_at = said.email_at, name_at = said.name_at, city_at = said.city_at, country_at = said.country_at
     FROM (SELECT known.id, least(known.created_at, came.first_at) AS created_at,
-            CASE WHEN came.email_at >= coalesce(known.email_at, '-infinity') THEN came.email ELSE known.email END AS email,
-            CASE WHEN came.name_at >= coalesce(known.name_at, '-infinity') THEN came.name ELSE known.name END AS name,
-            CASE WHEN came.city_at >= coalesce(known.city_at, '-infinity') THEN came.city ELSE known.city END AS city,
-            CASE WHEN came.country_at >= coalesce(known.country_at, '-infinity') THEN came.country ELSE known.country END
-                AS country,
-            greatest(known.email_at, came.email_at) AS email_at, greatest(known.name_at, came.name_at) AS name_at,
-            greatest(known.city_at, came.city_at) AS city_at, greatest(known.country_at, came.country_at) AS country_at
+            CASE WHEN newer.email THEN came.email ELSE known.email END AS email,
+            CASE WHEN newer.name THEN came.name ELSE known.name END AS name,
+            CASE WHEN newer.city THEN came.city ELSE known.city END AS city,
+            CASE WHEN newer.country THEN came.country ELSE known.country END AS country,
+            CASE WHEN newer.email THEN came.email_at ELSE known.email_at END AS email_at,
+            CASE WHEN newer.name THEN came.name_at ELSE known.name_at END AS name_at,
+            CASE WHEN newer.city THEN came.city_at ELSE known.city_at END AS city_at,
+            CASE WHEN newer.country THEN came.country_at ELSE known.country_at END AS country_at
         FROM import_customers came
-        JOIN customers known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id) said
+        JOIN customers known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id
+        CROSS JOIN LATERAL (SELECT greatest(
+            (SELECT max(placed_at) FROM orders WHERE account_id = $1 AND customer_id = known.id),
+            (SELECT max(refunded_at) FROM refunds WHERE account_id = $1 AND customer_id = known.id)) AS at) newest
+        CROSS JOIN LATERAL (SELECT
+            came.email_at >= coalesce(known.email_at, CASE WHEN known.email IS NOT NULL THEN newest.at END, '-infinity')
+                AS email,
+            came.name_at >= coalesce(known.name_at, CASE WHEN known.name IS NOT NULL THEN newest.at END, '-infinity')
+                AS name,
+            came.city_at >= coalesce(known.city_at, CASE WHEN known.city IS NOT NULL THEN newest.at END, '-infinity')
+                AS city,
+            came.country_at >= coalesce(known.country_at, CASE WHEN known.country IS NOT NULL THEN newest.at END, '-infinity')
+                AS country) AS newer) said
     WHERE customers.account_id = $1 AND customers.id = said.id
         AND (customers.email, customers.name, customers.city, customers.country, customers.created_at,
                 customers.email_at, customers.name_at, customers.city_at, customers.country_at)

@@ -112,7 +112,7 @@ session_statement!(
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// Sums the rows of an ad, day and currency. Counts stay within a bigint whatever came in; what no row tells stays unknown.
-    /// Parts of purchases are rounded so that the days of an ad add up to all of its purchases, rounded.
+    /// Parts of purchases are rounded so that the days of an ad in one file add up to all of its purchases there, rounded.
     GATHER(account: BigInt) -> () = "INSERT INTO import_ads
     SELECT came.day, came.platform, came.campaign, coalesce(came.currency, (SELECT currency FROM accounts WHERE id = $1)),
         sum(came.spend), sum(came.revenue),

@@ -1,4 +1,3 @@
-ALTER TABLE customers DROP COLUMN email_at, DROP COLUMN name_at, DROP COLUMN city_at, DROP COLUMN country_at;
 DELETE FROM reorder_suggestions r
 WHERE NOT EXISTS (SELECT FROM inventory_items i WHERE i.account_id = r.account_id AND i.id = r.inventory_item_id);
 ALTER TABLE reorder_suggestions ADD CONSTRAINT reorder_suggestions_account_id_inventory_item_id_fkey

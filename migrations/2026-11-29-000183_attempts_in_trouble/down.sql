@@ -1,11 +1,3 @@
--- Made for a caller who waits for its one attempt: no replay sends it again.
-ALTER TABLE deliveries ADD COLUMN is_test boolean NOT NULL DEFAULT false;
--- Attempts in a row that show the receiver in trouble, which open the circuit breaker; another answer, such as 404, ends them.
-ALTER TABLE webhook_subscriptions ADD COLUMN trouble_count bigint NOT NULL DEFAULT 0;
-
--- As before, but who resumes a subscription cannot miss what is held for it: a resume locks the subscription FOR UPDATE, so
--- it waits for transactions that hold something, or they wait for it and then see it active. What is due to one that is
--- switched off only after that lock is pending; a worker puts it aside.
 CREATE OR REPLACE FUNCTION emit_events(account bigint, at timestamptz, kinds text[], bodies bytea[], catalogue text[])
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -16,7 +8,6 @@ DECLARE
     targets bigint[];
     target_events bigint[];
     target_states text[];
-    switched_off bigint[];
     due text;
 BEGIN
     FOR event, event_kind IN
@@ -28,12 +19,7 @@ BEGIN
         written := written || event;
         written_kinds := written_kinds || event_kind;
     END LOOP;
-    SELECT array_agg(locked.id) INTO switched_off FROM (
-        SELECT s.id FROM webhook_subscriptions s
-        WHERE s.account_id = account AND s.revoked_at IS NULL AND NOT s.active ORDER BY s.id FOR KEY SHARE
-    ) AS locked;
-    SELECT array_agg(s.id), array_agg(e.id),
-        array_agg(CASE WHEN NOT s.active AND s.id = ANY (switched_off) THEN 'held' ELSE 'pending' END),
+    SELECT array_agg(s.id), array_agg(e.id), array_agg(CASE WHEN s.active THEN 'pending' ELSE 'held' END),
         string_agg(DISTINCT s.id::text, ',') FILTER (WHERE s.active)
     INTO targets, target_events, target_states, due
     FROM webhook_subscriptions s JOIN unnest(written, written_kinds) AS e (id, kind)
@@ -51,8 +37,6 @@ BEGIN
 END
 $$;
 
--- As before, but the delivery counts as failed until its attempt is recorded. Workers lease what is pending, so none tries it
--- again should the process that makes the attempt end before that.
 CREATE OR REPLACE FUNCTION emit_test(
     account bigint, subscription bigint, kind text, body bytea, at timestamptz, until timestamptz,
     OUT of_account bigint, OUT of_subscription bigint, OUT event bigint, OUT claim bigint, OUT delivery uuid,
@@ -68,9 +52,8 @@ BEGIN
     END IF;
     INSERT INTO events (account_id, kind, body, created_at) VALUES (account, kind, body, at) RETURNING id INTO event;
     delivery := uuid_v7(at);
-    INSERT INTO deliveries (
-        account_id, subscription_id, event_id, id, state, due_at, leased_until, claim, created_at, finished_at, is_test)
-    VALUES (account, subscription, event, delivery, 'failed', until, until, 1, at, at, true);
+    INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, leased_until, claim, created_at)
+    VALUES (account, subscription, event, delivery, 'pending', until, until, 1, at);
     of_account := account;
     of_subscription := subscription;
     claim := 1;
@@ -80,3 +63,5 @@ BEGIN
     RETURN NEXT;
 END
 $$;
+
+ALTER TABLE webhook_subscriptions DROP COLUMN trouble_count;
