@@ -1,4 +1,4 @@
-//! What an item is expected to sell from an instant on, and whether it sells faster than it did.
+//! What an item is expected to sell from tomorrow on, and whether it sells faster than it did.
 
 use serde::{Deserialize, Serialize};
 
@@ -82,31 +82,28 @@ impl Sample {
     }
 }
 
-/// Expected demand from the instant of a stock on: day by day for a year, then at the year's mean.
+/// Expected demand from tomorrow on: day by day for a year, then at the year's mean.
 pub struct ExpectedDemand<'a> {
     model: &'a DemandModel<'a>,
-    /// Units until the end of each day from that instant on.
+    /// Units up to and including each day.
     cumulated: Vec<f64>,
 }
 
 impl<'a> ExpectedDemand<'a> {
-    /// `elapsed` is the part of the first day of the forecast, 0 to 1, whose sales are off the stock already.
     #[must_use]
-    pub fn of(model: &'a DemandModel<'a>, elapsed: f64) -> Self {
+    pub fn of(model: &'a DemandModel<'a>) -> Self {
         let mut sum = 0.0;
-        let daily = model.forecast(DAILY_DAYS as usize + 1).daily_mean;
+        let daily = model.forecast(DAILY_DAYS as usize).daily_mean.into_iter();
         let cumulated = daily
-            .iter()
-            .zip(daily.iter().skip(1))
-            .map(|(day, next)| {
-                sum += day * (1.0 - elapsed) + next * elapsed;
+            .map(|mean| {
+                sum += mean;
                 sum
             })
             .collect();
         Self { model, cumulated }
     }
 
-    /// Units expected within `day` days.
+    /// Units expected up to and including day `day` (1 = tomorrow).
     #[must_use]
     pub fn until(&self, day: u32) -> f64 {
         let Some(at) = day.checked_sub(1) else { return 0.0 };
@@ -161,7 +158,7 @@ mod tests {
     fn a_steady_seller_is_expected_to_sell_on() {
         let rhythm = rhythm();
         let model = DemandModel::fit(Sales::of(&[Some(10.0); 100]), None, &rhythm).unwrap();
-        let expected = ExpectedDemand::of(&model, 0.0);
+        let expected = ExpectedDemand::of(&model);
         for (day, units) in [(0, 0.0), (1, 10.0), (364, 3_640.0), (365, 3_650.0), (36_500, 365_000.0)] {
             assert!((expected.until(day) - units).abs() < 1e-6, "{day}: {}", expected.until(day));
         }
@@ -172,30 +169,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_the_stock_already_is_not_expected_again() {
-        // Ten times as much on Sundays; the last day is one.
-        let day = |ago: usize| Some(if ago.is_multiple_of(7) { 100.0 } else { 10.0 });
-        let totals: Vec<Option<f64>> = (0..84).rev().map(day).collect();
-        let rhythm = StoreRhythm::fit(&totals, Date::from_calendar_date(2024, Month::March, 31).unwrap());
-        let model = DemandModel::fit(Sales::of(&totals), None, &rhythm).unwrap();
-        let daily = model.forecast(9).daily_mean;
-        assert!(daily[6] > 2.0 * daily[5], "{daily:?}");
-        for elapsed in [0.0, 0.25, 1.0] {
-            let expected = ExpectedDemand::of(&model, elapsed);
-            // What is left of the first day, all of the next ones, and the same part of the one after those.
-            let week = (1.0 - elapsed) * daily[0] + daily[1..7].iter().sum::<f64>() + elapsed * daily[7];
-            assert!((expected.until(7) - week).abs() < 1e-9, "{elapsed}");
-        }
-        let off = ExpectedDemand::of(&model, 1.0);
-        assert!((off.until(6) - daily[1..7].iter().sum::<f64>()).abs() < 1e-9);
-    }
-
-    #[test]
     fn the_range_is_wider_for_uneven_demand() {
         let rhythm = rhythm();
         let width = |units: &[Option<f64>]| {
             let model = DemandModel::fit(Sales::of(units), None, &rhythm).unwrap();
-            let (soonest, latest) = ExpectedDemand::of(&model, 0.0).range_of_days(300.0, 30.0, 36_500);
+            let (soonest, latest) = ExpectedDemand::of(&model).range_of_days(300.0, 30.0, 36_500);
             latest - soonest
         };
         let uneven: Vec<Option<f64>> = (0..182).map(|day| Some(if day % 30 < 3 { 100.0 } else { 0.0 })).collect();

@@ -25,8 +25,6 @@ pub struct StockedProduct {
     pub category: Option<String>,
     /// Below 0 where more was sold than there was.
     pub stock: i64,
-    /// The day of which that was told; `None` where it is not known.
-    pub stock_day: Option<Date>,
     pub on_order: i64,
     pub lead_time_days: Option<i32>,
     pub pack_size: Option<i32>,

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, OffsetDateTime};
 
 /// An IANA time zone, such as `America/Sao_Paulo`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,13 +46,6 @@ impl Zone {
             .ok()
             .and_then(|zoned| OffsetDateTime::from_unix_timestamp(zoned.timestamp().as_second()).ok())
             .unwrap_or_else(|| day.midnight().assume_utc())
-    }
-
-    /// The part of `day` that is over at `instant`, by the whole hour: 0 before it begins and 1 once it has ended.
-    pub fn part_over(&self, day: Date, instant: OffsetDateTime) -> f64 {
-        let start = self.start_of(day);
-        let length = self.start_of(day.next_day().unwrap_or(day)) - start;
-        (Duration::hours((instant - start).whole_hours()) / length).clamp(0.0, 1.0)
     }
 
     /// The instant that `local` (a wall-clock time without zone) means here; ambiguous times take the earlier one.
@@ -123,17 +116,6 @@ mod tests {
         let london: Zone = "Europe/London".parse().unwrap();
         let hours = |day: Date| (london.start_of(day.next_day().unwrap()) - london.start_of(day)).whole_hours();
         assert_eq!((hours(date!(2026 - 03 - 29)), hours(date!(2026 - 10 - 25))), (23, 25));
-    }
-
-    #[rstest]
-    #[case(datetime!(2026-03-01 12:00 UTC), 0.0)]
-    #[case(datetime!(2026-03-02 03:59:59 UTC), 0.0)]
-    #[case(datetime!(2026-03-02 21:30 UTC), 0.75)]
-    #[case(datetime!(2026-03-03 03:00 UTC), 1.0)]
-    #[case(datetime!(2026-03-09 12:00 UTC), 1.0)]
-    fn a_day_is_over_by_its_local_hours(#[case] instant: OffsetDateTime, #[case] part: f64) {
-        let zone: Zone = "America/Sao_Paulo".parse().unwrap();
-        assert!((zone.part_over(date!(2026 - 03 - 02), instant) - part).abs() < 1e-9);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
         let rhythm = skus.rhythm(until);
         for item in &selected {
             let model = item.model(until, &rhythm, None)?;
-            let expected = ExpectedDemand::of(&model, 0.0);
+            let expected = ExpectedDemand::of(&model);
             for (stock, truth) in stocks(item, until) {
                 let predicted = Cover::of(stock, |day| expected.until(day)).days();
                 ours.add(truth, predicted.unwrap_or(FARTHEST));

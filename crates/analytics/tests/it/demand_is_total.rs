@@ -65,7 +65,7 @@ proptest! {
         prop_assert_eq!(forecast.daily_mean.len(), 28);
         prop_assert!(forecast.daily_mean.iter().all(|u| u.is_finite() && *u >= 0.0));
         prop_assert!(forecast.dispersion.is_finite() && forecast.dispersion > 0.0);
-        let expected = ExpectedDemand::of(&model, 0.0);
+        let expected = ExpectedDemand::of(&model);
         let (month, century) = (expected.until(28), expected.until(36_500));
         prop_assert!(month.is_finite() && century.is_finite() && month <= century);
         prop_assert_eq!(month > 0.0, model.level() != 0.0);

@@ -26,8 +26,6 @@ const COST_DAYS: usize = 90;
 pub(super) struct Stocked {
     pub products: Vec<StockedProduct>,
     pub last: Date,
-    /// The part of the day after it, 0 to 1, that was over when the stocks of that day were told.
-    elapsed: f64,
     /// Units of the whole shop a day, up to the last.
     totals: Vec<Option<f64>>,
     rhythm: StoreRhythm,
@@ -46,27 +44,20 @@ impl Stocked {
 
     async fn read(work: &Work<'_>) -> Result<Self, StoreError> {
         let (account, last) = (work.account, work.claim.last_full_day());
-        let (as_of, now) = (work.claim.as_of, (work.clock)());
-        let at = if as_of >= account.timezone.day_of(now) { StockAt::Now } else { StockAt::Day(as_of) };
+        let today = account.timezone.day_of((work.clock)());
+        let at = if work.claim.as_of >= today { StockAt::Now } else { StockAt::Day(work.claim.as_of) };
         let products = work.deps.demand.stocked(account.id, days_until(last, HISTORY_DAYS), at).await?;
         let range = days_until(last, SHOP_DAYS);
         let known = work.deps.daily.series(account.id, range).await?;
         let days = without_gaps(&known, range.first, last);
         let totals = since_the_first_sale(&days).iter().map(|day| Some(number(day.units))).collect();
         let costs = OrderCosts::of(days.get(days.len().saturating_sub(COST_DAYS)..).unwrap_or_default());
-        let elapsed = account.timezone.part_over(as_of, now);
-        Ok(Self { elapsed, ..Self::of(products, totals, last, costs) })
+        Ok(Self::of(products, totals, last, costs))
     }
 
     fn of(products: Vec<StockedProduct>, totals: Vec<Option<f64>>, last: Date, costs: OrderCosts) -> Self {
         let rhythm = StoreRhythm::fit(&totals, last);
-        Self { products, last, elapsed: 0.0, totals, rhythm, costs }
-    }
-
-    /// The part of the day after the last, 0 to 1, whose sales are off the stock of the product already: what sells after the
-    /// stock was told is still to come. A stock that was told of an earlier day lacks none of them.
-    pub(super) fn elapsed(&self, product: &StockedProduct) -> f64 {
-        if product.stock_day > Some(self.last) { self.elapsed } else { 0.0 }
+        Self { products, last, totals, rhythm, costs }
     }
 
     /// What selling a unit brings, at the prices and the costs of orders of the last 90 days; `None` without either.
@@ -274,11 +265,6 @@ pub(super) mod tests {
         Stocked::of(products, Vec::new(), LAST, OrderCosts::default())
     }
 
-    /// When the stocks that are told of today are those of 18:00.
-    pub(in crate::jobs) fn stocked_at_six(products: Vec<StockedProduct>) -> Stocked {
-        Stocked { elapsed: 0.75, ..stocked(products) }
-    }
-
     #[test]
     fn cancellations_of_the_day_are_netted_and_days_without_stock_unknown() {
         let mut product = steady(1, 5, 4, 3);
@@ -322,7 +308,7 @@ pub(super) mod tests {
         let product = sold_out(steady(1, 0, 10, 1));
         assert_eq!(daily_units(&product, LAST)[418..], [Some(0.0), Some(10.0)]);
         let found = stocked(vec![product]).each(|product, units, model| {
-            let expected = model.map(|model| ExpectedDemand::of(model, 0.0));
+            let expected = model.map(ExpectedDemand::of);
             let cover = Cover::of(0.0, |day| expected.as_ref().map_or(0.0, |expected| expected.until(day)));
             (status(product.stock, cover), cover.days(), trend(units))
         });

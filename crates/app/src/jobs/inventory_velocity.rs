@@ -34,8 +34,8 @@ fn figures(
     let last = stocked.last;
     let units_sold_30d = product.units_sold(last, 30);
     let units_sold_7d = product.units_sold(last, 7);
-    let (stock, elapsed) = (number(product.stock), stocked.elapsed(product));
-    let expected = model.map(|model| ExpectedDemand::of(model, elapsed));
+    let stock = number(product.stock);
+    let expected = model.map(ExpectedDemand::of);
     let demand_until = |day| expected.as_ref().map_or(0.0, |expected| expected.until(day));
     // Status and date are those of the days that are shown.
     let cover = Cover::of(stock, demand_until).shown();
@@ -61,7 +61,7 @@ fn figures(
             stock::Trend::NoSales => Trend::NoSales,
         },
         status: status(product.stock, cover),
-        estimated_stockout_at: days.and_then(|days| stockout_date(last, elapsed + days)),
+        estimated_stockout_at: days.and_then(|days| stockout_date(last, days)),
         unit_contribution: stocked.unit_contribution(product),
     }
 }
@@ -83,16 +83,13 @@ mod tests {
     use time::macros::date;
 
     use super::{
-        super::demand::tests::{LAST, steady, stocked, stocked_at_six},
+        super::demand::tests::{steady, stocked},
         *,
     };
 
     fn inventory(products: Vec<StockedProduct>) -> Vec<Figures> {
-        inventory_of(&stocked(products))
-    }
-
-    fn inventory_of(stocked: &Stocked) -> Vec<Figures> {
-        stocked.each(|product, units, model| figures(product, units, model, stocked))
+        let stocked = stocked(products);
+        stocked.each(|product, units, model| figures(product, units, model, &stocked))
     }
 
     #[test]
@@ -105,21 +102,6 @@ mod tests {
         assert_eq!((item.velocity, item.velocity_class), (Some(dec!(5)), Some(VelocityClass::Smooth)));
         let (low, high) = item.days_of_stock_range.unwrap();
         assert!(low >= dec!(8) && low <= dec!(10) && high >= dec!(10) && high <= dec!(12), "{low} to {high}");
-    }
-
-    #[test]
-    fn the_days_of_a_stock_begin_when_it_was_told() {
-        let told = |stock, stock_day| StockedProduct { stock_day, ..steady(1, stock, 5, 120) };
-        let lasts = |product| {
-            let item = inventory_of(&stocked_at_six(vec![product])).remove(0);
-            (item.days_of_stock, item.estimated_stockout_at)
-        };
-        // Ten days from 18:00 on.
-        assert_eq!(lasts(told(50, LAST.next_day())), (Some(dec!(10)), Some(date!(2026 - 03 - 12))));
-        assert_eq!(lasts(told(50, Some(LAST))), (Some(dec!(10)), Some(date!(2026 - 03 - 11))), "from midnight on");
-        assert_eq!(lasts(told(1, LAST.next_day())), (Some(dec!(0.2)), Some(date!(2026 - 03 - 02))), "by 22:48");
-        assert_eq!(lasts(told(2, LAST.next_day())), (Some(dec!(0.4)), Some(date!(2026 - 03 - 03))));
-        assert_eq!(lasts(told(0, LAST.next_day())), (Some(dec!(0)), Some(date!(2026 - 03 - 02))));
     }
 
     #[test]

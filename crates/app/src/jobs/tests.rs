@@ -9,7 +9,7 @@ use domain::{
     creatives::{MockCreativeSource, MockCreativeWriter},
     customer_metrics::MockCustomerMetricsStore,
     daily::{DayTotals, MockDailyStore, RollUp},
-    demand::{MockDemandStore, SalesDay, StockedProduct},
+    demand::MockDemandStore,
     insights::{MockInsightSource, MockInsightWriter},
     inventory::MockInventoryWriter,
     jobs::MockJobStore,
@@ -327,31 +327,6 @@ async fn jobs_of_a_night_sum_days_up_once_and_read_sales_once() {
     let run = AccountRun::of(&deps, &account, AS_OF, Selection::default(), clock, &stop);
     for job in [JobName::InventoryVelocity, JobName::SmartReorder] {
         assert_eq!(run.run(job).await.outcome, Outcome::Done { rows: 0 });
-    }
-}
-
-/// The clock shows 23:30 on 1 March; of the five units that sell a day, five are left.
-#[tokio::test]
-async fn a_stock_lacks_what_was_sold_before_it_was_told() {
-    for (as_of, runs_out_on) in [
-        (date!(2026 - 03 - 02), date!(2026 - 03 - 02)),
-        (date!(2026 - 03 - 01), date!(2026 - 03 - 02)),
-        // At its end.
-        (date!(2026 - 02 - 27), date!(2026 - 02 - 28)),
-    ] {
-        let mut ports = Ports::default().claims().rolls_up();
-        ports.daily.expect_series().returning(|_, _| Ok(vec![]));
-        ports.demand.expect_stocked().times(1).returning(move |_, range, _| {
-            let day = |back| range.last - time::Duration::days(back);
-            let sales = (0..120).rev().map(|back| SalesDay { day: day(back), sold: 5, cancelled: 0 }).collect();
-            Ok(vec![StockedProduct { stock: 5, stock_day: Some(as_of), sales, ..StockedProduct::default() }])
-        });
-        ports.inventory.expect_replace().times(1).returning(move |_, items, _| {
-            assert_eq!((items[0].days_of_stock, items[0].estimated_stockout_at), (Some(dec!(1)), Some(runs_out_on)));
-            Ok(WriteOutcome::Rows(1))
-        });
-        let report = run(&ports.deps(), &account(7), JobName::InventoryVelocity, as_of, false, clock).await;
-        assert_eq!(report.outcome, Outcome::Done { rows: 1 }, "as of {as_of}");
     }
 }
 

@@ -19,15 +19,10 @@ pub fn axis(writer: &Writer, days: i64) -> [String; 3] {
 pub fn stock_row(writer: &Writer, item: &Item, axis_days: i64) -> Row {
     let left = writer.message("units-left").count("count", item.current_stock).say();
     let part = |days: Decimal| days.to_f64().unwrap_or_default() / axis_days as f64;
-    // The days begin on the day on which they were computed, at midnight or, of a stock that was told later, then: by which
-    // they may end a day later, as the date that was computed with them tells.
+    // The days are those from the day on which they were computed.
     let computed_on = writer.zone.day_of(item.computed_at);
-    let since_midnight = |days: Decimal| {
-        stockout_date(shifted(computed_on, -1), days.to_f64().unwrap_or_default()).unwrap_or(computed_on)
-    };
-    let computed = item.estimated_stockout_at.zip(item.days_of_stock);
-    let later = computed.map_or(0, |(date, days)| (date - since_midnight(days)).whole_days());
-    let on_day = |days: Decimal| shifted(since_midnight(days), later);
+    let last_full_day = shifted(computed_on, -1);
+    let on_day = |days: Decimal| stockout_date(last_full_day, days.to_f64().unwrap_or_default()).unwrap_or(computed_on);
     let (bar, on) = match (item.current_stock <= 0, item.days_of_stock) {
         (true, _) => (Some(RangeBar::Now), Cell::Texts { text: writer.say("out-now"), below: None, is_bad: true }),
         (false, Some(likely)) => {
@@ -61,7 +56,7 @@ pub mod tests {
         inventory::{Status, Trend, VelocityClass},
     };
     use rust_decimal::dec;
-    use time::macros::{date, datetime};
+    use time::macros::datetime;
 
     use super::*;
     use crate::text::tests::writer;
@@ -100,11 +95,6 @@ pub mod tests {
         // The fourth whole day is the last: the date that the API gives as `estimated_stockout_at`.
         let row = stock_row(&writer("en"), &item(12, Some(dec!(4.0))), 14);
         assert!(matches!(&row.cells[1], Cell::Texts { text, .. } if text == "Wed 25 Nov"));
-        // Of a stock that was told at noon it ends on the day after.
-        let told_at_noon = Item { estimated_stockout_at: Some(date!(2026 - 11 - 26)), ..item(12, Some(dec!(4.0))) };
-        let row = stock_row(&writer("en"), &told_at_noon, 14);
-        let dates = ("Thu 26 Nov", Some("25 Nov to 27 Nov"));
-        assert!(matches!(&row.cells[1], Cell::Texts { text, below, .. } if (text.as_str(), below.as_deref()) == dates));
     }
 
     #[test]

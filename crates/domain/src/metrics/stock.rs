@@ -1,7 +1,7 @@
 //! How long a stock lasts.
 //!
 //! Demand is an estimate, so these are numbers of statistics. It is handed in as a function that never decreases: the
-//! units expected to be sold within so many days from the instant of the stock on, 0 for day 0.
+//! units expected to be sold from tomorrow up to and including a day (1 = tomorrow), 0 for day 0.
 
 use rust_decimal::Decimal;
 use time::{Date, Duration};
@@ -87,10 +87,10 @@ pub fn average_daily_units(units: i64, days: i64) -> Decimal {
     round(ratio(units.into(), days.into()), 4)
 }
 
-/// The day on which the last unit is expected to leave, `days` from the end of the last full day on: today at the earliest.
-/// `None` when there is no such date.
-pub fn stockout_date(last_full_day: Date, days: f64) -> Option<Date> {
-    last_full_day.checked_add(Duration::days(days.ceil().max(1.0) as i64))
+/// The day on which the last unit is expected to leave, counted from the last full day: today at the earliest. `None` when
+/// there is no such date.
+pub fn stockout_date(last_full_day: Date, days_of_stock: f64) -> Option<Date> {
+    last_full_day.checked_add(Duration::days(days_of_stock.ceil().max(1.0) as i64))
 }
 
 /// The most units of an item that count as none: shops report what they have promised beyond their stock as less than 0.

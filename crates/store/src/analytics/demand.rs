@@ -26,8 +26,8 @@ statement!(
         none_left: i64 => BigInt,
         holds: i32 => Integer,
     ) -> ProductRow = "
-    SELECT p.id AS product_id, p.sku, p.name, p.category, coalesce(told.stock, p.current_stock) AS stock,
-        told.day AS stock_day, p.on_order, p.lead_time_days, p.pack_size, p.min_order_qty, p.price, p.unit_cost,
+    SELECT p.id AS product_id, p.sku, p.name, p.category, coalesce(past.stock, p.current_stock) AS stock, p.on_order,
+        p.lead_time_days, p.pack_size, p.min_order_qty, p.price, p.unit_cost,
         coalesce(s.revenue_90d, 0) AS revenue_90d,
         coalesce(s.days, '{}') AS days, coalesce(s.sold, '{}') AS sold, coalesce(s.cancelled, '{}') AS cancelled,
         coalesce(e.days, '{}') AS days_without_stock,
@@ -35,10 +35,9 @@ statement!(
             WHERE b.account_id = $1 AND b.product_id = p.id AND b.day < $2 AND b.units > 0) AS sold_before
     FROM products p
     LEFT JOIN LATERAL (
-        SELECT l.stock, l.day FROM stock_levels l
-        WHERE l.account_id = $1 AND l.product_id = p.id AND l.day <= coalesce($4, date 'infinity')
+        SELECT l.stock FROM stock_levels l WHERE l.account_id = $1 AND l.product_id = p.id AND l.day <= $4
         ORDER BY l.day DESC LIMIT 1
-    ) told ON true
+    ) past ON true
     LEFT JOIN (
         SELECT product_id, array_agg(day) AS days, array_agg(units) AS sold, array_agg(cancelled_units) AS cancelled,
             sum(revenue) FILTER (WHERE day > $3 - 90) AS revenue_90d
@@ -63,7 +62,6 @@ row!(
         name: String => Text,
         category: Option<String> => Nullable<Text>,
         stock: i64 => BigInt,
-        stock_day: Option<Date> => Nullable<SqlDate>,
         on_order: i64 => BigInt,
         lead_time_days: Option<i32> => Nullable<Integer>,
         pack_size: Option<i32> => Nullable<Integer>,
@@ -87,7 +85,6 @@ impl From<ProductRow> for StockedProduct {
             name,
             category,
             stock,
-            stock_day,
             on_order,
             lead_time_days,
             pack_size,
@@ -115,7 +112,6 @@ impl From<ProductRow> for StockedProduct {
             name,
             category,
             stock,
-            stock_day,
             on_order,
             lead_time_days,
             pack_size,

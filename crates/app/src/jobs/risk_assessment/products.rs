@@ -29,7 +29,7 @@ pub(super) fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation) -> V
         situation.products.iter().map(|sales| (sales.product_id, sales)).collect();
     let found = stocked.each(|product, _, model| {
         let Some(sales) = sales.get(&product.product_id) else { return [None, None] };
-        let facts = facts(shop, situation, stocked, product, sales, model);
+        let facts = facts(shop, situation, stocked.last, product, sales, model);
         [stockout(&facts, &shop.scale), dead_stock(&facts, &shop.scale)]
     });
     let mut found: Vec<Finding> = found.into_iter().flatten().flatten().collect();
@@ -43,7 +43,7 @@ const LONG_DAYS: usize = LONGEST_COVER_DAYS as usize;
 fn facts<'a>(
     shop: &Shop,
     situation: &Situation,
-    stocked: &Stocked,
+    last: Date,
     product: &'a StockedProduct,
     sales: &ProductSales,
     model: Option<&DemandModel<'_>>,
@@ -53,7 +53,7 @@ fn facts<'a>(
     let days = usize::try_from(lead_time.clamp(1, HORIZON)).unwrap_or_default();
     let demand = |days| model.map(|model| model.window(days)).unwrap_or_default();
     let shortfall = exposure::shortfall(demand, days, number(product.stock), number(product.on_order));
-    let expected = model.map(|model| ExpectedDemand::of(model, stocked.elapsed(product)));
+    let expected = model.map(ExpectedDemand::of);
     // As the inventory shows it, or a stock of seven days there would be one of more here.
     let cover = expected.map(|expected| Cover::of(number(product.stock), |day| expected.until(day)).shown());
     let cost = product.unit_cost.map(amount);
@@ -71,8 +71,8 @@ fn facts<'a>(
         unit_cost: cost,
         long_demand: model.map_or(0.0, |model| model.window(LONG_DAYS).mean()),
         units_sold_90d: sales.units_90d,
-        known_days: (stocked.last - sales.known_since).whole_days(),
-        insight_id: insight_on(situation, product, stocked.last, cover, unit_contribution),
+        known_days: (last - sales.known_since).whole_days(),
+        insight_id: insight_on(situation, product, last, cover, unit_contribution),
     }
 }
 
