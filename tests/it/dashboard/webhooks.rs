@@ -170,6 +170,10 @@ async fn a_period_is_counted_before_it_is_sent_again() {
     let Fixture { dashboard, mut browser, page, .. } = subscribed(&[200]).await;
     tried(&mut browser, &page).await;
     let period = "from=2020-01-01&to=2099-01-01";
+    let counted = browser.get(&format!("{page}/replay?{period}&which=all")).await.text;
+    assert!(counted.contains("There is none"), "a test is not sent again: {counted}");
+    // As if an event had made it.
+    dashboard.sql.execute("UPDATE deliveries SET is_test = false", &[]).await.unwrap();
     let counted = browser.get(&format!("{page}/replay?{period}&which=failed")).await.text;
     assert!(counted.contains("There is none") && !counted.contains("Send them again"), "{counted}");
     let counted = browser.get(&format!("{page}/replay?{period}&which=all")).await.text;

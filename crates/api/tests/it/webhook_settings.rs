@@ -354,11 +354,14 @@ fn a_test_under_a_used_key_sends_nothing_and_shows_the_first_attempt() {
         location: None,
     };
     let later = LoggedAttempt { number: 2, ..attempt.clone() };
-    for (attempts, expected) in [
-        (vec![attempt], (200, Value::Null)),
-        (vec![], (409, json!("idempotency_in_progress"))),
+    let long_ago = NOW - time::Duration::minutes(2);
+    for (created_at, attempts, expected) in [
+        (NOW, vec![attempt], (200, Value::Null)),
+        (NOW, vec![], (409, json!("idempotency_in_progress"))),
+        // The process that was to make it has ended.
+        (long_ago, vec![], (409, json!("idempotency_key_superseded"))),
         // It was sent again so often that the first attempt is not kept.
-        (vec![later], (409, json!("idempotency_key_superseded"))),
+        (NOW, vec![later], (409, json!("idempotency_key_superseded"))),
     ] {
         let mut log = MockDeliveryLog::new();
         log.expect_start_test()
@@ -366,7 +369,7 @@ fn a_test_under_a_used_key_sends_nothing_and_shows_the_first_attempt() {
             .returning(|_, _, _, _, _, _| Ok(TestStart::Earlier(DELIVERY)));
         log.expect_find()
             .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(DELIVERY))
-            .returning(move |_, _, _| Ok(Some(logged(attempts.clone()))));
+            .returning(move |_, _, _| Ok(Some(LoggedDelivery { created_at, ..logged(attempts.clone()) })));
         // The sender of the state refuses to be called.
         let service = Service::start(State { delivery_log: Arc::new(log), ..state() });
         let auth = bearer(BOTH);

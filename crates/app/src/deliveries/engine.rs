@@ -425,10 +425,10 @@ async fn call<T>(slot: &mut Call<T>) -> T {
 /// Records attempts, and says which subscriptions were switched off by that.
 pub(super) async fn record(ports: &Ports, reports: &[Report]) -> Result<(), StoreError> {
     let now = (ports.clock)();
-    for failing in ports.queue.record(reports, now).await? {
-        let Some(reason) = failing.disabled(now) else { continue };
+    for failing in ports.queue.record(reports, now).await?.iter().filter(|failing| failing.switched_off) {
         let Receiver { account, subscription } = failing.receiver;
-        tracing::warn!(account_id = account.0, subscription = subscription.0, %reason, "subscription switched off");
+        let reason = failing.disabled(now).map(tracing::field::display);
+        tracing::warn!(account_id = account.0, subscription = subscription.0, reason, "subscription switched off");
     }
     Ok(())
 }

@@ -3,12 +3,13 @@
 use domain::{
     AccountId, DeliveryId, StoreError, SubscriptionId,
     events::Event,
-    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
+    idempotency::{HANDLED_WITHIN, IdempotencyError, IdempotencyKey, Idempotent},
     webhooks::{
         delivery::Next,
         log::{DeliveryLog, LoggedAttempt, TestStart},
     },
 };
+use time::OffsetDateTime;
 
 use super::{Options, Ports, Unsent, attempt, engine::record};
 
@@ -50,7 +51,9 @@ pub async fn try_out(
     let lease = Options::default().lease;
     let leased = match log.start_test(account, subscription, event, lease, idempotency, (ports.clock)()).await? {
         TestStart::Leased(leased) => leased,
-        TestStart::Earlier(delivery) => return earlier(log, account, subscription, delivery).await.map(Some),
+        TestStart::Earlier(delivery) => {
+            return earlier(log, account, subscription, delivery, (ports.clock)()).await.map(Some);
+        }
         TestStart::Unknown => return Ok(None),
     };
     let mut report = attempt(ports, &leased).await?;
@@ -61,18 +64,23 @@ pub async fn try_out(
     Ok(Some(Idempotent { value: Trial { delivery: report.delivery, attempt: report.into() }, replayed: false }))
 }
 
-/// The first attempt of a delivery. One that has none is being attempted, unless the process that made it has ended; of one
-/// that was sent again many times it is not kept.
+/// The first attempt of a delivery. One that has none is being attempted, or never was, because the process that was to make it
+/// has ended; of one that was sent again many times it is not kept.
 async fn earlier(
     log: &dyn DeliveryLog,
     account: AccountId,
     subscription: SubscriptionId,
     delivery: DeliveryId,
+    now: OffsetDateTime,
 ) -> Result<Idempotent<Trial>, TrialError> {
-    let logged = log.find(account, subscription, delivery).await?;
-    let attempt = logged.and_then(|logged| logged.attempts.into_iter().next()).ok_or(IdempotencyError::InProgress)?;
-    if attempt.number != 1 {
-        return Err(IdempotencyError::Superseded.into());
-    }
+    let Some(logged) = log.find(account, subscription, delivery).await? else {
+        return Err(IdempotencyError::InProgress.into());
+    };
+    let is_over = now - logged.created_at >= HANDLED_WITHIN;
+    let attempt = match logged.attempts.into_iter().next() {
+        Some(attempt) if attempt.number == 1 => attempt,
+        None if !is_over => return Err(IdempotencyError::InProgress.into()),
+        _ => return Err(IdempotencyError::Superseded.into()),
+    };
     Ok(Idempotent { value: Trial { delivery, attempt }, replayed: true })
 }

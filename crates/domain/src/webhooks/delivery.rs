@@ -129,6 +129,8 @@ pub struct Failing {
     pub last_status: Option<u16>,
     /// Whether one of the reported attempts was answered 410.
     pub gone: bool,
+    /// Whether the subscription was switched off with the recording; it may have been before.
+    pub switched_off: bool,
 }
 
 impl Failing {

@@ -193,9 +193,12 @@ async fn apply(
     now: OffsetDateTime,
 ) -> Result<Option<Changed>, Failure> {
     let kept = || subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
-    // Not only against other changes: transactions that hold something for it lock its key, and a resume is to find that.
-    let was = kept().select(SubscriptionRow::as_select()).for_update();
-    let was: Option<SubscriptionRow> = was.first(connection).await.optional()?;
+    let was = kept().select(SubscriptionRow::as_select());
+    let was: Option<SubscriptionRow> = match change.resume {
+        // Transactions that hold something for it lock its key; a resume is to find that.
+        true => was.for_update().first(connection).await.optional()?,
+        false => was.for_no_key_update().first(connection).await.optional()?,
+    };
     let Some(was) = was.map(Subscription::from) else { return Ok(None) };
     let resume = change.resume;
     let settings = Settings::new(change, was.active, now);

@@ -211,7 +211,7 @@ async fn a_subscription_that_is_given_up_holds_its_deliveries_until_they_are_ask
     emit(&fixture, to.account, 3).await;
     let leased = lease(&fixture, to, 1, START).await;
     let failing = report(&fixture, &leased, answered(410), START).await;
-    assert_eq!(failing[0].disabled(START), Some(DisabledReason::Gone));
+    assert_eq!((failing[0].disabled(START), failing[0].switched_off), (Some(DisabledReason::Gone), true));
 
     assert_eq!(lease(&fixture, to, 10, START).await, []);
     emit(&fixture, to.account, 1).await;
@@ -285,7 +285,7 @@ async fn a_late_failure_does_not_keep_what_is_held_for_a_revoked_subscription() 
     let earlier = START - Duration::from_secs(1);
     assert!(fixture.store.revoke(to.account, to.subscription, None, earlier).await.unwrap());
     let failing = report(&fixture, &leased, answered(410), START).await;
-    assert_eq!(failing[0].disabled(START), Some(DisabledReason::Gone));
+    assert_eq!((failing[0].disabled(START), failing[0].switched_off), (Some(DisabledReason::Gone), false));
     assert_eq!(fixture.store.advance_bulk(earlier).await.unwrap(), Some(to));
     assert_eq!(fixture.count("deliveries WHERE state = 'canceled'").await, 1);
     assert_eq!(fixture.count("webhook_subscriptions WHERE active AND disabled_reason IS NULL").await, 1);

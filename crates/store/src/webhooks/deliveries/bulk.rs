@@ -77,7 +77,7 @@ statement!(
         FROM subscription s CROSS JOIN LATERAL (
             SELECT event_id FROM deliveries
             WHERE account_id = $3 AND subscription_id = s.id AND state IN ('pending', 'held') AND state = s.before
-                AND (state = 'held' OR due_at <= s.now)
+                AND due_at <= CASE s.before WHEN 'held' THEN 'infinity' ELSE s.now END
             ORDER BY due_at LIMIT s.step FOR UPDATE SKIP LOCKED
         ) AS d
     ), moved AS (
@@ -117,9 +117,11 @@ pub(crate) async fn move_held(
     Ok(row.map(|MovedRow { count, goes_on }| Moved { count, goes_on }))
 }
 
-/// Makes one step of what has waited longest. Gives its receiver, none when there is nothing to move.
+/// Makes one step of what has waited longest. Gives its receiver, none when there is nothing to move. What cannot be moved keeps
+/// nothing else from its turn.
 pub(super) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
     let waiting: Vec<WaitingRow> = store.look(|of| Waiting { of, now }).await?;
+    let mut first_failure = None;
     for WaitingRow { account_id: account, id, is_replay } in waiting {
         let step = async |connection: &mut AsyncPgConnection| {
             if is_replay {
@@ -128,10 +130,13 @@ pub(super) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option
             let held_for = receiver(account, id);
             Ok(move_held(connection, held_for, false, now).await?.map(|_| held_for))
         };
-        let moved = store.run::<_, Failure>(step).await?;
-        if moved.is_some() {
-            return Ok(moved);
+        match store.run::<_, Failure>(step).await {
+            Ok(None) => {}
+            Ok(moved) => return Ok(moved),
+            Err(error) => {
+                first_failure.get_or_insert(error);
+            }
         }
     }
-    Ok(None)
+    first_failure.map_or(Ok(None), |error| Err(error.into()))
 }

@@ -223,11 +223,11 @@ pub(super) async fn record(
     let recorded = store
         .run_transaction::<_, Failure>(async |connection| {
             let rows = write(connection, part, now).await?;
-            let failing: Vec<Failing> =
+            let mut failing: Vec<Failing> =
                 rows.into_iter().filter_map(|row| failing(row).transpose()).collect::<Result<_, Failure>>()?;
-            for failing in &failing {
+            for failing in &mut failing {
                 if let Some(reason) = failing.disabled(now) {
-                    switch_off(connection, failing.receiver, reason, now).await?;
+                    failing.switched_off = switch_off(connection, failing.receiver, reason, now).await?;
                 }
             }
             remove_surplus(connection, part).await?;
@@ -237,13 +237,13 @@ pub(super) async fn record(
     Ok(recorded?)
 }
 
-/// Switches off a subscription, whose row is locked. What is due to it is put aside step by step.
+/// Switches off a subscription, whose row is locked, unless it is already. What is due to it is put aside step by step.
 async fn switch_off(
     connection: &mut AsyncPgConnection,
     Receiver { account, subscription }: Receiver,
     reason: DisabledReason,
     now: OffsetDateTime,
-) -> QueryResult<()> {
+) -> QueryResult<bool> {
     let target = webhook_subscriptions::table
         .find((account.0, subscription.0))
         .filter(webhook_subscriptions::active)
@@ -254,8 +254,7 @@ async fn switch_off(
         webhook_subscriptions::disabled_reason.eq(reason.as_str()),
         webhook_subscriptions::held_moved_at.eq(now),
     );
-    diesel::update(target).set(change).execute(connection).await?;
-    Ok(())
+    Ok(diesel::update(target).set(change).execute(connection).await? == 1)
 }
 
 async fn write(
@@ -365,7 +364,8 @@ fn failing(row: SumsRow) -> Result<Option<Failing>, Failure> {
     let number = |count: i64| u32::try_from(count).map_err(|_| corrupt("count of failures"));
     let status = status.map(u16::try_from).transpose().map_err(|_| corrupt("status"))?;
     let run = FailureRun { since, attempts: number(fail_count)?, deliveries: number(failing_deliveries)? };
-    Ok(Some(Failing { receiver: receiver(account_id, subscription_id), run, last_status: status, gone }))
+    let receiver = receiver(account_id, subscription_id);
+    Ok(Some(Failing { receiver, run, last_status: status, gone, switched_off: false }))
 }
 
 const fn state(next: Next) -> DeliveryState {
