@@ -4,8 +4,11 @@ use std::{future::Future, sync::Arc};
 
 use domain::{
     StoreError,
-    credits::auto_topup::{AutoTopupStore, ChargeRef, Left, Plan, Rules, Terms, UNSENT_PAUSE, Waiting, backoff, plan},
-    payments::{Charge, ChargeError, GatewayUnavailable, Order, Payment, PaymentId, PaymentStatus},
+    credits::auto_topup::{
+        AutoTopupStore, ChargeRef, Left, Plan, Rules, SENT_AGAIN_FOR, Terms, UNKNOWN_INTERVAL, UNSENT_PAUSE, Waiting,
+        backoff, plan,
+    },
+    payments::{Charge, ChargeError, Order, Payment, PaymentStatus},
 };
 use time::{Duration, OffsetDateTime};
 
@@ -94,11 +97,7 @@ impl Recharger {
         let now = (self.clock)();
         let left = match plan(waiting, &self.payment_service.prices, self.rules, now) {
             Plan::Send(terms) => return self.send(waiting, terms).await,
-            Plan::LeaveOpen { until } => {
-                metrics::counter!("auto_topups_stopped_total").increment(1);
-                tracing::error!("it is not known whether an automatic top-up was charged: look for it at the gateway");
-                Left::Unknown { until }
-            }
+            Plan::LeaveOpen { until } => unknown(until),
             Plan::Wait { until } => Left::Waiting { until },
             Plan::Cancel { reason } => Left::Canceled { reason },
             Plan::Fail { reason } => Left::Failed { reason: reason.to_owned(), retry_at: now + self.rules.cooldown },
@@ -113,15 +112,24 @@ impl Recharger {
         if !self.charges.sending(charge, &terms, (self.clock)()).await? {
             return Ok(());
         }
-        let answer = match waiting.sent.as_ref().and_then(|sent| sent.payment.as_ref()) {
-            Some(payment) => self.look_up(payment).await,
-            None => self.charge(charge, terms).await,
+        let named = waiting.sent.as_ref().and_then(|sent| Some((sent.payment.as_ref()?, sent.first_at)));
+        let answer = match named {
+            Some((payment, _)) => self.payment_service.gateway.fetch(payment).await.map_err(ChargeError::from),
+            None => self.charge(charge, terms).await.map(Some),
         };
         let now = (self.clock)();
         let until = now + backoff(waiting.attempts);
         let left = match answer {
-            Ok(Payment { id: payment, status: PaymentStatus::Pending, .. }) => Left::Undecided { payment, until },
-            Ok(payment) => {
+            // Another account at the gateway than the one that charged, perhaps.
+            Ok(None) if named.is_some_and(|(_, first_at)| now - first_at >= SENT_AGAIN_FOR) => {
+                unknown(now + UNKNOWN_INTERVAL)
+            }
+            Ok(None) => {
+                tracing::warn!("the gateway does not know the payment of an automatic top-up");
+                Left::Waiting { until }
+            }
+            Ok(Some(Payment { id: payment, status: PaymentStatus::Pending, .. })) => Left::Undecided { payment, until },
+            Ok(Some(payment)) => {
                 let status = payment.status;
                 self.left(status, self.payment_service.settle(payment, now).await?, now)
             }
@@ -149,11 +157,6 @@ impl Recharger {
         self.payment_service.gateway.charge(&asked).await
     }
 
-    async fn look_up(&self, payment: &PaymentId) -> Result<Payment, ChargeError> {
-        let found = self.payment_service.gateway.fetch(payment).await?;
-        found.ok_or_else(|| GatewayUnavailable("it does not know a payment that it named".to_owned()).into())
-    }
-
     /// How a charge is left whose answer was settled. One that was credited has ended already, and is left as it is.
     fn left(&self, status: PaymentStatus, taken: PaymentOutcome, now: OffsetDateTime) -> Left {
         match (taken, status) {
@@ -173,6 +176,13 @@ impl Recharger {
     fn failed(&self, reason: String, now: OffsetDateTime) -> Left {
         Left::Failed { reason, retry_at: now + self.rules.cooldown }
     }
+}
+
+/// How a charge is left of which nobody knows whether it was made.
+fn unknown(until: OffsetDateTime) -> Left {
+    metrics::counter!("auto_topups_stopped_total").increment(1);
+    tracing::error!("it is not known whether an automatic top-up was charged: look for it at the gateway");
+    Left::Unknown { until }
 }
 
 #[cfg(test)]

@@ -141,11 +141,13 @@ async fn the_payment_of_a_charge_that_is_undecided_is_kept() {
 }
 
 #[rstest]
-#[case::undecided_still(Ok(Some(payment(PaymentStatus::Pending))), undecided())]
-#[case::unanswered(Err(GatewayUnavailable("down".to_owned())), Left::Waiting { until: NOW + backoff(1) })]
-#[case::forgotten(Ok(None), Left::Waiting { until: NOW + backoff(1) })]
+#[case::undecided_still(30, Ok(Some(payment(PaymentStatus::Pending))), undecided())]
+#[case::unanswered(30, Err(GatewayUnavailable("down".to_owned())), Left::Waiting { until: NOW + backoff(1) })]
+#[case::not_known_yet(0, Ok(None), Left::Waiting { until: NOW + backoff(1) })]
+#[case::not_known(30, Ok(None), Left::Unknown { until: NOW + UNKNOWN_INTERVAL })]
 #[tokio::test]
 async fn a_charge_whose_payment_is_known_is_never_sent_again(
+    #[case] days: i64,
     #[case] answer: Result<Option<Payment>, GatewayUnavailable>,
     #[case] expected: Left,
 ) {
@@ -156,7 +158,7 @@ async fn a_charge_whose_payment_is_known_is_never_sent_again(
         .withf(|id| id.as_str() == "pay_1")
         .times(1)
         .returning(move |_| answer.take().expect("it is asked once"));
-    let sent = Sent { terms: terms(), first_at: NOW - Duration::days(30), payment: Some("pay_1".parse().unwrap()) };
+    let sent = Sent { terms: terms(), first_at: NOW - Duration::days(days), payment: Some("pay_1".parse().unwrap()) };
     handle(gateway, &Waiting { sent: Some(sent), ..waiting() }, expected).await;
 }
 

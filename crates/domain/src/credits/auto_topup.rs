@@ -258,7 +258,8 @@ pub enum Left {
     Waiting { until: OffsetDateTime },
     /// The same, with the payment to be looked up from now on.
     Undecided { payment: PaymentId, until: OffsetDateTime },
-    /// Nobody knows whether the payer was charged: it keeps all others waiting, and automatic top-ups are switched off.
+    /// Nobody knows whether the payer was charged: its payment counts as unnamed, it keeps all others waiting, and automatic
+    /// top-ups are switched off.
     Unknown { until: OffsetDateTime },
     /// For [`BALANCE_RESTORED`] another one is queued if the balance calls for it by now.
     Canceled { reason: &'static str },

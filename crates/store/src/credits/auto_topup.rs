@@ -144,7 +144,7 @@ statement!(
 );
 
 statement!(
-    /// Cancels a charge that was sent before, and whose payment is not known.
+    /// Cancels a charge that was sent before, whose payment is not known and which nobody is sending.
     NotCharged(
         account: i64 => BigInt,
         now: OffsetDateTime => Timestamptz,
@@ -152,7 +152,7 @@ statement!(
     ) -> () = "
     UPDATE auto_topups SET state = 'canceled', reason = 'not_charged', finished_at = $2
     WHERE account_id = $1 AND state = 'pending' AND attempts > 0 AND payment_id IS NULL
-        AND coalesce(sent_at, created_at) <= $3"
+        AND coalesce(sent_at, created_at) <= $3 AND (leased_until IS NULL OR leased_until <= $2)"
 );
 
 statement!(
@@ -386,7 +386,8 @@ async fn leave(
         Left::Unknown { until } => {
             lock(connection, charge.account).await?;
             let none = None::<OffsetDateTime>;
-            let values = (auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
+            let payment = auto_topups::payment_id.eq(None::<String>);
+            let values = (payment, auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
             if diesel::update(held).set(values).execute(connection).await? == 1 {
                 stop(connection, charge.account, "unknown_outcome", UNKNOWN).await?;
             }
@@ -431,7 +432,7 @@ async fn leave(
 }
 
 /// What an owner reads of a charge that is left open.
-const UNKNOWN: &str = "it is not known whether a charge was made";
+const UNKNOWN: &str = "for a day it was not known whether a charge was made";
 
 /// Switches recharging off for what became of a charge.
 async fn stop(connection: &mut AsyncPgConnection, account: AccountId, failure: &str, why: &str) -> Result<(), Error> {

@@ -385,7 +385,7 @@ async fn a_charge_of_unknown_outcome_keeps_all_others_waiting_and_says_so() {
     let unknown = Left::Unknown { until: day + Duration::HOUR };
     db.store.leave(charge, unknown.clone(), day).await.unwrap();
     let shown = db.store.summary(payer).await.unwrap().auto_topup;
-    let why = "it is not known whether a charge was made";
+    let why = "for a day it was not known whether a charge was made";
     assert_eq!((shown.enabled, shown.disabled_reason.as_deref()), (false, Some(why)));
     assert_eq!(shown.last_failure.as_deref(), Some("unknown_outcome"));
     // Who switches it on again gets no second charge.
@@ -408,6 +408,10 @@ async fn only_a_charge_that_is_not_sent_again_can_be_given_up() {
     let charge = unanswered(&db).await;
     let (payer, over) = (charge.account, START + Duration::hours(23));
     assert!(!db.store.not_charged(payer, over - Duration::SECOND).await.unwrap());
+    let held = lease(&db, over).await[0].charge;
+    assert!(!db.store.not_charged(payer, over).await.unwrap(), "it may be on its way");
+    db.store.leave(held, Left::Unknown { until: over }, over).await.unwrap();
+    enable(&db, payer).await;
     assert_eq!(states(&db, payer).await, ["(pending,\"\")"]);
     assert!(db.store.not_charged(payer, over).await.unwrap());
     assert_eq!(states(&db, payer).await, ["(canceled,not_charged)", "(pending,\"\")"], "it is on, and below");
@@ -419,6 +423,9 @@ async fn only_a_charge_that_is_not_sent_again_can_be_given_up() {
     let payment = "auto_1".parse().unwrap();
     db.store.leave(named, Left::Undecided { payment, until: over }, START).await.unwrap();
     assert!(!db.store.not_charged(named.account, over).await.unwrap(), "its payment is looked up");
+    let held = lease(&db, over).await.into_iter().find(|held| held.charge.id == named.id).unwrap();
+    db.store.leave(held.charge, Left::Unknown { until: over }, over).await.unwrap();
+    assert!(db.store.not_charged(named.account, over).await.unwrap(), "the gateway does not know it");
 }
 
 #[tokio::test]
