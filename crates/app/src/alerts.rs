@@ -10,6 +10,7 @@ use domain::{
 };
 use futures_util::{FutureExt, StreamExt, stream};
 use time::{Duration, OffsetDateTime};
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::{deliveries::Clock, outage};
@@ -19,6 +20,9 @@ const ACCOUNTS: usize = 100;
 
 /// How long the rules of an account are evaluated before it is the next account's turn; the rest of them stay due.
 const TURN: Duration = Duration::seconds(10);
+/// How long the daily sums of an account may take before that. What is done by then stays done, and is gone on from in the next
+/// round; a day that takes longer is left to the account's jobs.
+const ROLL_UP: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// The ports that evaluation goes by.
 #[derive(Clone)]
@@ -88,16 +92,20 @@ async fn evaluate_account(
     interval: Duration,
     round: &mut Round,
 ) -> Result<(), StoreError> {
-    // All rules look at the same instant, so that those with the same window share its facts.
-    let now = (deps.clock)();
     let Some(account) = deps.accounts.find(account).await? else { return Ok(()) };
     // Rules on days read the daily sums, which an import may have left behind. Where another process is bringing them up to
-    // date, the rules stay due, and it is their turn again in the next round.
-    if deps.daily.roll_up(account.id, &account.timezone, now).await?.is_none() {
+    // date, or it takes long, the rules stay due, and it is their turn again in the next round.
+    let rolling = deps.daily.roll_up(account.id, &account.timezone, (deps.clock)());
+    let is_up_to_date = match timeout(ROLL_UP, rolling).await {
+        Ok(rolled) => rolled?.is_some(),
+        Err(_) => false,
+    };
+    if !is_up_to_date {
         tracing::debug!("alert rules wait for a roll-up that is under way");
         return Ok(());
     }
-    let began = (deps.clock)();
+    // All rules look at the same instant, so that those with the same window share its facts.
+    let now = (deps.clock)();
     let (mut known, mut first_failure) = (Vec::new(), None);
     while let Some(claimed) = deps.rules.take(account.id, now, interval).await? {
         match evaluate_rule(deps, &account, &claimed, now, &mut known, round).await {
@@ -108,7 +116,7 @@ async fn evaluate_account(
                 first_failure.get_or_insert(error);
             }
         }
-        if (deps.clock)() - began >= TURN {
+        if (deps.clock)() - now >= TURN {
             tracing::debug!("the other alert rules of the account wait for its next turn");
             break;
         }

@@ -300,7 +300,7 @@ pub trait AlertStore: Send + Sync {
     ) -> Result<bool, StoreError>;
 }
 
-/// A rule that is being evaluated. No other process takes it before `due_at`.
+/// A rule that is being evaluated. No other process takes it before it will be due soon again: for half an interval at least.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedRule {
     pub rule: Rule,
