@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration as Pause};
 
 use domain::{
-    StoreError,
+    MailId, StoreError,
     mail::{
         Leased, Letter, LinkDetails, MOST_ATTEMPTS, Mail, MailQueue, Mailer, Outgoing, Reading, SendError, back_off,
     },
@@ -57,7 +57,7 @@ impl Postman {
 
     async fn deliver(&self, leased: &Leased) -> Result<(), StoreError> {
         let Leased { id, outgoing, attempts } = leased;
-        let Some(letter) = self.letter(outgoing).await? else { return self.queue.done(*id).await };
+        let Some(letter) = self.letter(*id, outgoing).await? else { return self.queue.done(*id).await };
         match self.mailer.send(&letter, (self.clock)()).await {
             Ok(()) => {
                 metrics::counter!("mails_sent_total").increment(1);
@@ -75,8 +75,8 @@ impl Postman {
         }
     }
 
-    /// The letter; none where there is nobody to write to.
-    async fn letter(&self, outgoing: &Outgoing) -> Result<Option<Letter>, StoreError> {
+    /// The letter; none where there is nobody to write to, or the mail was ended after it was taken.
+    async fn letter(&self, id: MailId, outgoing: &Outgoing) -> Result<Option<Letter>, StoreError> {
         let Outgoing { to, language, mail } = outgoing;
         let person = self.people.find(to).await?.filter(|person| person.disabled_at.is_none());
         let language = person.as_ref().and_then(|person| person.language).unwrap_or(*language);
@@ -107,11 +107,11 @@ impl Postman {
             user,
             details: serde_json::to_value(details).map_err(|error| StoreError::Internal(error.into()))?,
         };
-        let Some(url) = self.make(link).await? else { return Ok(None) };
+        let Some(url) = self.make(id, link).await? else { return Ok(None) };
         Ok(finish(if exists { Reading::Exists { url: &url } } else { Reading::Link { purpose, url: &url } }))
     }
 
-    async fn make(&self, link: Link) -> Result<Option<String>, StoreError> {
+    async fn make(&self, mail: MailId, link: Link) -> Result<Option<String>, StoreError> {
         let (page, lasts) = match link.purpose {
             LinkPurpose::Enter => return Ok(None),
             LinkPurpose::SignUp => ("signup", MAIL_LINK_LASTS),
@@ -120,7 +120,55 @@ impl Postman {
             LinkPurpose::NewAddress => ("address", MAIL_LINK_LASTS),
         };
         let (token, now) = ((self.token)(), (self.clock)());
-        self.links.make(token.hash(), link, now, now + lasts).await?;
+        if !self.links.make_for(mail, token.hash(), link, now, now + lasts).await? {
+            return Ok(None);
+        }
         Ok(self.public_url.join(&format!("/{page}/{}", token.expose())).ok().map(String::from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        UserId,
+        language::Language,
+        mail::{MockMailQueue, MockMailer},
+        people::{MockPersonStore, Role},
+        sessions::MockLinkStore,
+    };
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+    /// The mailer's mock panics when it is called.
+    #[tokio::test]
+    async fn an_invitation_that_was_ended_after_it_was_taken_is_not_sent() {
+        let user: UserId = format!("user_{}", "a".repeat(24)).parse().unwrap();
+        let mail = Mail::Invitation { user, role: Role::Owner, by: "Ana".into(), shop: "Casa".into() };
+        let outgoing = Outgoing { to: "eva@example.com".parse().unwrap(), language: Language::English, mail };
+        let (mut queue, mut people, mut links) = (MockMailQueue::new(), MockPersonStore::new(), MockLinkStore::new());
+        queue
+            .expect_lease()
+            .times(1)
+            .returning(move |_, _| Ok(vec![Leased { id: MailId(7), outgoing: outgoing.clone(), attempts: 1 }]));
+        queue.expect_done().times(1).withf(|id| *id == MailId(7)).returning(|_| Ok(()));
+        people.expect_find().returning(|_| Ok(None));
+        links
+            .expect_make_for()
+            .times(1)
+            .withf(|mail, _, _, _, _| *mail == MailId(7))
+            .returning(|_, _, _, _, _| Ok(false));
+        let postman = Postman {
+            queue: Arc::new(queue),
+            people: Arc::new(people),
+            links: Arc::new(links),
+            mailer: Arc::new(MockMailer::new()),
+            public_url: "https://shop.example.com".parse().unwrap(),
+            clock: || NOW,
+            token: || Token::generate(0..=255),
+        };
+        assert_eq!(postman.round().await.unwrap(), 1);
     }
 }

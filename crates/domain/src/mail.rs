@@ -152,6 +152,7 @@ pub enum SendError {
 }
 
 /// What sends mails.
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Mailer: Send + Sync {
     async fn send(&self, letter: &Letter, now: OffsetDateTime) -> Result<(), SendError>;
@@ -176,6 +177,7 @@ pub trait Outbox: Send + Sync {
     fn list(&self) -> std::io::Result<Vec<PutAside>>;
 }
 
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait MailQueue: Send + Sync {
     /// Queues a mail, and notes why. An invitation takes the place of others of the address to the same user.

@@ -148,7 +148,8 @@ pub enum MemberError {
 pub struct Invited {
     pub email: EmailAddress,
     pub role: Role,
-    pub expires_at: OffsetDateTime,
+    /// When its link ends. None: it has not been sent yet.
+    pub expires_at: Option<OffsetDateTime>,
 }
 
 /// A person to be made a member.
@@ -161,6 +162,7 @@ pub struct NewMember {
     pub language: Option<Language>,
 }
 
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PersonStore: Send + Sync {
     /// Makes the owner of the address a member with the role, and the person where nobody has it. Of who is a member already,
@@ -180,7 +182,7 @@ pub trait PersonStore: Send + Sync {
         note: Entry,
         now: OffsetDateTime,
     ) -> Result<(), MemberError>;
-    /// The invitations to a user that are under way, the newest first.
+    /// The invitations to a user that are under way, those that wait to be sent among them, the newest first.
     async fn invited(&self, user: &UserId, now: OffsetDateTime) -> Result<Vec<Invited>, StoreError>;
     /// Withdraws the invitation of an address to a user: its link leads nowhere, and one that waits is not sent. False where there
     /// is none.

@@ -8,7 +8,7 @@ use ring::digest::{SHA256, digest};
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    PersonId, SessionId, StoreError, UserId,
+    MailId, PersonId, SessionId, StoreError, UserId,
     accounts::{Account, Mode},
     audit::Entry,
     mail::Outgoing,
@@ -209,9 +209,11 @@ pub struct Link {
     pub details: serde_json::Value,
 }
 
+#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait LinkStore: Send + Sync {
-    /// An invitation takes the place of others of the address to the same user.
+    /// Makes a link that goes with no mail. An invitation takes the place of others of the address to the same user, also of
+    /// those that wait to be sent.
     async fn make(
         &self,
         hash: TokenHash,
@@ -219,6 +221,16 @@ pub trait LinkStore: Send + Sync {
         now: OffsetDateTime,
         expires_at: OffsetDateTime,
     ) -> Result<(), StoreError>;
+    /// Makes the link of a queued mail. An invitation's takes the place of the one that an attempt before made. False, and no
+    /// link, where the mail is queued no longer: what ended it was decided after it was taken.
+    async fn make_for(
+        &self,
+        mail: MailId,
+        hash: TokenHash,
+        link: Link,
+        now: OffsetDateTime,
+        expires_at: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
     /// The link of a token, which stays as it is.
     async fn look(
         &self,

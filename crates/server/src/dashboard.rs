@@ -37,7 +37,7 @@ const THREADS: usize = 2;
 /// How long a link that opens the dashboard is good for.
 const LINK_LASTS: Duration = Duration::hours(1);
 /// Who looks at an account by such a link.
-const LOCAL_OWNER: &str = "owner@localhost.localdomain";
+pub const LOCAL_OWNER: &str = "owner@localhost.localdomain";
 const LOCAL_OWNER_NAME: &str = "Owner";
 
 /// What the pages need beside the configuration and the database.

@@ -10,7 +10,10 @@ mod sessions;
 mod throttles;
 
 use async_trait::async_trait;
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_types::{Nullable, Text, Timestamptz},
+};
 use diesel_async::AsyncPgConnection;
 use domain::{
     PersonId, StoreError, UserId,
@@ -18,7 +21,7 @@ use domain::{
     audit::Entry,
     language::Language,
     people::{EmailAddress, Invited, Member, MemberError, NewMember, Person, PersonStore, Role, Shop, Theme},
-    sessions::{Ended, LinkPurpose},
+    sessions::Ended,
 };
 use time::OffsetDateTime;
 
@@ -29,7 +32,7 @@ use crate::{
         query::RunQueryDsl,
         transact::Rollback,
     },
-    schema::{accounts, links as link_rows, memberships, people, sessions as session_rows},
+    schema::{accounts, memberships, people, sessions as session_rows},
 };
 
 #[derive(Queryable, Selectable)]
@@ -91,6 +94,37 @@ impl TryFrom<ShopRow> for Shop {
     fn try_from(row: ShopRow) -> Result<Self, StoreError> {
         let ShopRow { user_id, name, role } = row;
         Ok(Self { user: parse(&user_id, "user id")?, name, role: parse(&role, "role")? })
+    }
+}
+
+statement!(
+    /// Those that wait to be sent, and the links of the others. Of one whose sending failed there are both.
+    Invitations<'a>(user: &'a str => Text, now: OffsetDateTime => Timestamptz) -> InvitationRow = "
+    WITH waiting AS (
+        SELECT recipient, facts ->> 'role' AS role, created_at FROM mails
+        WHERE facts ->> 'kind' = 'invitation' AND facts ->> 'user' = $1)
+    SELECT email, role, expires_at FROM (
+        SELECT recipient AS email, role, created_at, NULL::timestamptz AS expires_at FROM waiting
+        UNION ALL SELECT details ->> 'email', details ->> 'role', created_at, expires_at FROM links
+        WHERE user_id = $1 AND purpose = 'invitation' AND expires_at > $2
+            AND details ->> 'email' NOT IN (SELECT recipient FROM waiting)
+    ) invitations ORDER BY created_at DESC"
+);
+
+row!(
+    struct InvitationRow {
+        email: String => Text,
+        role: Option<String> => Nullable<Text>,
+        expires_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
+);
+
+impl TryFrom<InvitationRow> for Invited {
+    type Error = StoreError;
+    fn try_from(row: InvitationRow) -> Result<Self, StoreError> {
+        let InvitationRow { email, role, expires_at } = row;
+        let role = role.map(|role| parse(&role, "role")).transpose()?;
+        Ok(Self { email: parse(&email, "e-mail address")?, role: role.unwrap_or(Role::Viewer), expires_at })
     }
 }
 
@@ -263,26 +297,10 @@ impl PersonStore for Store {
     }
 
     async fn invited(&self, user: &UserId, now: OffsetDateTime) -> Result<Vec<Invited>, StoreError> {
-        let rows: Vec<(serde_json::Value, OffsetDateTime)> = self
-            .run::<_, Failure>(async |connection| {
-                let open = link_rows::purpose.eq(LinkPurpose::Invitation.as_str()).and(link_rows::expires_at.gt(now));
-                Ok(link_rows::table
-                    .filter(link_rows::user_id.eq(user.as_str()).and(open))
-                    .order(link_rows::created_at.desc())
-                    .select((link_rows::details, link_rows::expires_at))
-                    .load(connection)
-                    .await?)
-            })
-            .await?;
-        let invited = |(details, expires_at)| {
-            let details = links::details(details)?;
-            Ok(Invited {
-                email: parse(&details.email, "e-mail address")?,
-                role: details.role.unwrap_or(Role::Viewer),
-                expires_at,
-            })
-        };
-        rows.into_iter().map(invited).collect()
+        let invitations = Invitations { user: user.as_str(), now };
+        let rows: Vec<InvitationRow> =
+            self.run::<_, Failure>(async |connection| Ok(invitations.load(connection).await?)).await?;
+        rows.into_iter().map(Invited::try_from).collect()
     }
 
     async fn withdraw(

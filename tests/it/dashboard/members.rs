@@ -71,6 +71,25 @@ async fn an_invitation_is_withdrawn_or_replaced() {
     assert_eq!(ana.post(withdraw.0, withdraw.1).await.status, 404);
 }
 
+/// No server takes the mail for now.
+#[tokio::test]
+async fn an_invitation_that_waits_to_be_sent_is_shown_and_withdrawn() {
+    let (dashboard, receiver) = with_mail(&[]).await;
+    let mut ana = sign_up(&dashboard, &receiver, "ana@example.com", "Casa Clara").await;
+    let waits = "INSERT INTO mails (recipient, language, facts, created_at, due_at)
+        SELECT 'eva@example.com', 'en', jsonb_build_object('kind', 'invitation', 'user', user_id, 'role', 'owner', 'by', 'ana',
+            'shop', 'Casa Clara'), now(), now() + interval '1 day'
+        FROM memberships JOIN people ON id = person_id WHERE email = 'ana@example.com'";
+    assert_eq!(dashboard.sql.execute(waits, &[]).await.unwrap(), 1);
+    let page = ana.get("/settings/people").await.text;
+    assert!(page.contains("eva@example.com") && page.contains("not sent yet"), "{page}");
+    let gone = ana.post("/settings/people/withdraw", "email=eva%40example.com").await;
+    assert_eq!((gone.status, gone.header("location")), (303, Some("/settings/people")));
+    assert!(!ana.get("/settings/people").await.text.contains("eva@example.com"));
+    let queued = "SELECT count(*) FROM mails WHERE recipient = 'eva@example.com'";
+    assert_eq!(dashboard.sql.query_one(queued, &[]).await.unwrap().get::<_, i64>(0), 0);
+}
+
 /// A member loses nothing by an invitation, the only owner least of all.
 #[tokio::test]
 async fn an_invitation_gives_and_takes_nothing_away() {

@@ -45,15 +45,21 @@ async fn a_link_lets_nobody_in_who_may_not_log_in() {
     let dashboard = Dashboard::start().await;
     let owner = "owner@localhost.localdomain";
     let before = dashboard.link(dashboard.service.account);
-    dashboard.api(&["people", "disable", owner]);
     let mut browser = dashboard.browser();
-    for link in [&before, &dashboard.link(dashboard.service.account)] {
+    let mut refused = async |link: &str| {
         let refused = browser.post(link, "").await;
-        assert_eq!(
-            (refused.status, refused.header("location"), refused.header("set-cookie")),
-            (303, Some(&**link), None)
-        );
-    }
+        assert_eq!((refused.status, refused.header("location"), refused.header("set-cookie")), (303, Some(link), None));
+    };
+    // While the right to log in is being taken.
+    let during = dashboard.link(dashboard.service.account);
+    dashboard.sql.execute("UPDATE people SET disabled_at = now()", &[]).await.unwrap();
+    refused(&during).await;
+    dashboard.api(&["people", "disable", owner]);
+    refused(&before).await;
+    let open = dashboard.service.api(&["dashboard", "open"]).output().unwrap();
+    let said = String::from_utf8(open.stderr).unwrap();
+    assert!(!open.status.success() && open.stdout.is_empty(), "{said}");
+    assert!(said.contains(&format!("api people disable {owner} --undo")), "{said}");
     dashboard.api(&["people", "disable", owner, "--undo"]);
     assert!(!browser.get(&before).await.text.contains("<form"), "it ended with the right to log in");
     let begun = "SELECT count(*) FROM sessions";

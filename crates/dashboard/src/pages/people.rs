@@ -66,10 +66,12 @@ fn member(writer: &Writer, member: &Member, is_only_owner: bool) -> Row {
 }
 
 fn invited(writer: &Writer, invited: &Invited) -> Row {
-    let about = writer
-        .message("invited-about")
-        .text("role", writer.say(&format!("role-{}", invited.role)))
-        .text("until", writer.moment(invited.expires_at));
+    let role = writer.say(&format!("role-{}", invited.role));
+    let about = match invited.expires_at {
+        Some(until) => writer.message("invited-about").text("until", writer.moment(until)),
+        None => writer.message("invited-waiting"),
+    };
+    let about = about.text("role", role);
     let email = invited.email.as_str().to_owned();
     let form = ask::Form {
         action: format!("{PATH}/withdraw"),

@@ -24,6 +24,7 @@ invite-sent = The invitation is on its way.
 no-mail-invite = This service sends no mails. Its operator invites by the command api people invite.
 invited = Invited
 invited-about = { $role } · the link works until { $until }
+invited-waiting = { $role } · not sent yet
 invitation-withdraw = Withdraw
 sessions-what = Where you are logged in. If you do not know one of these, end it and change your password.
 session-about = { $address } · since { $since } · last used { $seen }

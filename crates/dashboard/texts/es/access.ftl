@@ -24,6 +24,7 @@ invite-sent = La invitación va en camino.
 no-mail-invite = Este servicio no envía correos. Quien lo opera invita con el comando api people invite.
 invited = Invitaciones
 invited-about = { $role } · el enlace funciona hasta { $until }
+invited-waiting = { $role } · aún no se envió
 invitation-withdraw = Retirar
 sessions-what = Dispositivos donde tienes la sesión abierta. Si no reconoces alguno, cierra esa sesión y cambia tu contraseña.
 session-about = { $address } · desde { $since } · último uso { $seen }

@@ -24,6 +24,7 @@ invite-sent = O convite está a caminho.
 no-mail-invite = Este serviço não envia e-mails. Quem o opera convida com o comando api people invite.
 invited = Convites
 invited-about = { $role } · o link funciona até { $until }
+invited-waiting = { $role } · ainda não foi enviado
 invitation-withdraw = Cancelar convite
 sessions-what = Dispositivos em que você está conectado. Se não reconhecer algum, encerre a sessão dele e troque a sua senha.
 session-about = { $address } · desde { $since } · último uso { $seen }

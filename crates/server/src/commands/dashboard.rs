@@ -5,10 +5,14 @@ use clap::Subcommand;
 use domain::{
     AccountId,
     accounts::{AccountStore, Mode},
+    people::PersonStore,
 };
 use store::Store;
 
-use crate::{config::Config, dashboard};
+use crate::{
+    config::Config,
+    dashboard::{self, LOCAL_OWNER},
+};
 
 #[derive(Debug, Subcommand)]
 pub enum DashboardCommand {
@@ -34,6 +38,11 @@ pub async fn run(command: DashboardCommand, store: &Store, config: &Config) -> a
             .find(|account| account.mode == Mode::Live)
             .context("there is no account yet; `api accounts create` makes one")?,
     };
+    let owner = PersonStore::find(store, &LOCAL_OWNER.parse()?).await?;
+    anyhow::ensure!(
+        owner.is_none_or(|owner| owner.disabled_at.is_none()),
+        "{LOCAL_OWNER}, whom it logs in, is disabled; `api people disable {LOCAL_OWNER} --undo` lets them log in again"
+    );
     let site = dashboard::public_url(config, config.dashboard_listen)?;
     println!("{}", dashboard::link(store, &account, &site).await?);
     Ok(())

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel_async::AsyncPgConnection;
 use domain::{
-    PersonId, StoreError,
+    MailId, PersonId, StoreError, UserId,
     mail::LinkDetails,
     sessions::{Link, LinkPurpose, LinkStore, TokenHash},
 };
@@ -62,8 +62,9 @@ pub(super) async fn take(
 /// Deletes all links of a person, and the queued mails that would get one: they may have been asked for by somebody who knew
 /// the credentials that have just been changed.
 pub(super) async fn forget(connection: &mut AsyncPgConnection, person: i64) -> QueryResult<()> {
-    diesel::delete(links::table.filter(links::person_id.eq(person))).execute(connection).await?;
+    // Who makes the link of a mail locks the mail: this waits for that, and then sees the link.
     mails::forget_links(connection, person).await?;
+    diesel::delete(links::table.filter(links::person_id.eq(person))).execute(connection).await?;
     Ok(())
 }
 
@@ -74,10 +75,42 @@ async fn forget_invitations(connection: &mut AsyncPgConnection, user: &str, emai
     diesel::delete(links::table.filter(of_user.and(of_address))).execute(connection).await
 }
 
-/// Ends invitations of an address to a user: those that were sent, and those that wait. Gives how many there were.
+/// Ends invitations of an address to a user: those that wait, and those that were sent. Gives how many there were.
 pub(super) async fn end_invitations(connection: &mut AsyncPgConnection, user: &str, email: &str) -> QueryResult<usize> {
-    let sent = forget_invitations(connection, user, email).await?;
-    Ok(sent + mails::forget_invitations(connection, user, email).await?)
+    // Mails first, as above.
+    let waiting = mails::forget_invitations(connection, user, email).await?;
+    Ok(waiting + forget_invitations(connection, user, email).await?)
+}
+
+/// To whom a link invites, and whom.
+fn invitation(link: &Link) -> Result<Option<(UserId, String)>, StoreError> {
+    match (link.purpose, &link.user) {
+        (LinkPurpose::Invitation, Some(user)) => Ok(Some((user.clone(), details(link.details.clone())?.email))),
+        _ => Ok(None),
+    }
+}
+
+async fn insert(
+    connection: &mut AsyncPgConnection,
+    hash: TokenHash,
+    link: &Link,
+    now: OffsetDateTime,
+    expires_at: OffsetDateTime,
+) -> QueryResult<()> {
+    let Link { purpose, person, user, details } = link;
+    diesel::insert_into(links::table)
+        .values((
+            links::hash.eq(hash.0.to_vec()),
+            links::purpose.eq(purpose.as_str()),
+            links::person_id.eq(person.map(|person| person.0)),
+            links::user_id.eq(user.as_ref().map(|user| user.as_str())),
+            links::details.eq(details),
+            links::created_at.eq(now),
+            links::expires_at.eq(expires_at),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
@@ -94,28 +127,40 @@ impl LinkStore for Store {
         now: OffsetDateTime,
         expires_at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let Link { purpose, person, user, details } = link;
+        let invitation = invitation(&link)?;
         self.transact::<_, Failure>(async |connection| {
-            if let (LinkPurpose::Invitation, Some(user)) = (purpose, &user) {
-                let email = self::details(details.clone())?.email;
-                forget_invitations(connection, user.as_str(), &email).await?;
+            if let Some((user, email)) = &invitation {
+                end_invitations(connection, user.as_str(), email).await?;
             }
-            diesel::insert_into(links::table)
-                .values((
-                    links::hash.eq(hash.0.to_vec()),
-                    links::purpose.eq(purpose.as_str()),
-                    links::person_id.eq(person.map(|person| person.0)),
-                    links::user_id.eq(user.as_ref().map(|user| user.as_str())),
-                    links::details.eq(&details),
-                    links::created_at.eq(now),
-                    links::expires_at.eq(expires_at),
-                ))
-                .execute(connection)
-                .await?;
+            insert(connection, hash, &link, now, expires_at).await?;
             Ok(())
         })
         .await?;
         Ok(())
+    }
+
+    async fn make_for(
+        &self,
+        mail: MailId,
+        hash: TokenHash,
+        link: Link,
+        now: OffsetDateTime,
+        expires_at: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
+        let invitation = invitation(&link)?;
+        let is_made = self
+            .transact::<_, Failure>(async |connection| {
+                if !mails::lock(connection, mail).await? {
+                    return Ok(false);
+                }
+                if let Some((user, email)) = &invitation {
+                    forget_invitations(connection, user.as_str(), email).await?;
+                }
+                insert(connection, hash, &link, now, expires_at).await?;
+                Ok(true)
+            })
+            .await?;
+        Ok(is_made)
     }
 
     async fn look(

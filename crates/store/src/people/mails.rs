@@ -102,6 +102,12 @@ pub(super) async fn forget_invitations(
     ForgetInvitations { user, recipient }.execute(connection).await
 }
 
+/// Whether a mail is queued still. It stays so until the transaction ends: who deletes it waits.
+pub(super) async fn lock(connection: &mut AsyncPgConnection, MailId(id): MailId) -> QueryResult<bool> {
+    let mail = mails::table.find(id).select(mails::id).for_update();
+    Ok(mail.first::<i64>(connection).await.optional()?.is_some())
+}
+
 /// Removes what nobody sent in time.
 pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
     let removed = diesel::delete(mails::table.filter(mails::created_at.le(now - KEPT))).execute(connection).await?;

@@ -175,7 +175,7 @@ statement!(
 
 statement!(
     /// Wipes what was written in conversations with customers, and by them in those of others. As it counts as deleted, a change
-    /// that the network tells of later does not bring it back.
+    /// that the network tells of later does not bring it back. Waits for answers to it that are being settled.
     WipeMessages<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
     UPDATE conversation_messages SET body = NULL, author_external_id = NULL, is_undecided = false, vote_due_at = NULL,
         deleted_at = coalesce(deleted_at, now())
@@ -190,7 +190,7 @@ statement!(
 );
 
 statement!(
-    /// Wipes the answers to them, and sends none that waits. One that may be on its way is wiped with age.
+    /// Wipes the answers to them, and sends none that waits. One that may be on its way is wiped as it is settled.
     WipeAnswers<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, reason: &'a str => Text) -> AnswerRow = "
     UPDATE auto_replies SET message = NULL, author_external_id = NULL, due_at = NULL, claim = claim + 1,
         state = CASE state WHEN 'reserved' THEN 'held' ELSE state END,
@@ -203,28 +203,44 @@ statement!(
             JOIN customer_handles h ON h.account_id = r.account_id AND h.channel = r.channel
                 AND h.author_external_id = r.author_external_id
         WHERE r.account_id = $1 AND h.customer_id = ANY($2))
-    RETURNING channel, comment_id"
+    RETURNING channel, comment_id, reply_id, sent_at"
 );
 
 row!(
     struct AnswerRow {
         channel: String => Text,
         comment_id: String => Text,
+        reply_id: Option<String> => Nullable<Text>,
+        sent_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
     }
 );
 
 statement!(
-    /// Wipes what receivers are told of these answers. The event stays, as do the deliveries that name it.
+    /// Wipes these answers as messages: those in conversations of others, and what was on its way a moment ago.
+    WipeReplies<'a>(
+        account: i64 => BigInt,
+        channels: &'a [String] => Array<Text>,
+        replies: &'a [String] => Array<Text>,
+    ) -> () = "
+    UPDATE conversation_messages SET body = NULL, deleted_at = coalesce(deleted_at, now())
+    WHERE account_id = $1 AND (channel, external_id) IN (SELECT * FROM unnest($2::text[], $3::text[]))"
+);
+
+statement!(
+    /// Wipes what receivers are told of these answers. The event stays, as do the deliveries that name it. It was made at the
+    /// instant at which the answer was sent: only those of these instants are read, which an index by age finds.
     WipeEvents<'a>(
         account: i64 => BigInt,
         channels: &'a [String] => Array<Text>,
         comments: &'a [String] => Array<Text>,
+        instants: &'a [OffsetDateTime] => Array<Timestamptz>,
     ) -> () = "
     UPDATE events SET body = convert_to(jsonb_set(jsonb_set(convert_from(body, 'UTF8')::jsonb,
         '{data,message}', to_jsonb(''::text)), '{data,username}', to_jsonb(''::text))::text, 'UTF8')
-    WHERE account_id = $1 AND kind = 'social.auto_reply_sent' AND (
-        convert_from(body, 'UTF8')::jsonb #>> '{data,channel}', convert_from(body, 'UTF8')::jsonb #>> '{data,comment_id}'
-    ) IN (SELECT * FROM unnest($2::text[], $3::text[]))"
+    FROM unnest($2::text[], $3::text[], $4::timestamptz[]) AS answer (channel, comment, sent_at)
+    WHERE account_id = $1 AND kind = 'social.auto_reply_sent' AND created_at = ANY($4) AND created_at = sent_at
+        AND convert_from(body, 'UTF8')::jsonb @>
+            jsonb_build_object('data', jsonb_build_object('channel', channel, 'comment_id', comment))"
 );
 
 statement!(
@@ -236,18 +252,31 @@ statement!(
 );
 
 statement!(
-    /// What a customer wrote anywhere, and what the shop wrote in conversations with them. What others wrote there is theirs.
+    /// What a customer wrote anywhere, and what the shop answered to that. What others wrote, and answers to them, are theirs. Of
+    /// what the shop wrote without it being known to whom, only what stands where nobody else wrote.
     Messages(account: i64 => BigInt, customer: i64 => BigInt) -> MessageRow = "
-    SELECT channel, author, sent_at, body FROM conversation_messages
-    WHERE account_id = $1 AND body IS NOT NULL AND id IN (
-        SELECT m.id FROM conversation_messages m
+    WITH written AS MATERIALIZED (
+        SELECT m.id, m.channel, m.external_id FROM conversation_messages m
             JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
-        WHERE m.account_id = $1 AND c.customer_id = $2
-            AND (m.direction = 'out' OR m.author_external_id = c.author_external_id)
-        UNION SELECT m.id FROM conversation_messages m
+        WHERE m.account_id = $1 AND c.customer_id = $2 AND m.author_external_id = c.author_external_id
+        UNION SELECT m.id, m.channel, m.external_id FROM conversation_messages m
             JOIN customer_handles h ON h.account_id = m.account_id AND h.channel = m.channel
                 AND h.author_external_id = m.author_external_id
         WHERE m.account_id = $1 AND h.customer_id = $2)
+    SELECT channel, author, sent_at, body FROM conversation_messages
+    WHERE account_id = $1 AND body IS NOT NULL AND id IN (
+        SELECT id FROM written
+        UNION SELECT m.id FROM written w
+            JOIN auto_replies r ON r.account_id = $1 AND r.channel = w.channel AND r.comment_id = w.external_id
+            JOIN conversation_messages m ON m.account_id = $1 AND m.channel = r.channel AND m.external_id = r.reply_id
+        UNION SELECT m.id FROM conversation_messages m
+            JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
+        WHERE m.account_id = $1 AND c.customer_id = $2 AND m.direction = 'out'
+            AND NOT EXISTS (SELECT FROM auto_replies r
+                WHERE r.account_id = $1 AND r.conversation_id = c.id AND r.channel = m.channel AND r.reply_id = m.external_id)
+            AND NOT EXISTS (SELECT FROM conversation_messages o
+                WHERE o.account_id = $1 AND o.conversation_id = c.id AND o.direction = 'in'
+                    AND o.author_external_id IS DISTINCT FROM c.author_external_id))
     ORDER BY sent_at, id"
 );
 
@@ -531,10 +560,18 @@ async fn strip(
     WipeMessages { account, ids }.execute(connection).await?;
     let wipe = WipeAnswers { account, ids, reason: Reason::Deleted.as_str() };
     let answers: Vec<AnswerRow> = wipe.load(connection).await?;
-    if !answers.is_empty() {
-        let of = |AnswerRow { channel, comment_id }| (channel, comment_id);
-        let (channels, comments): (Vec<_>, Vec<_>) = answers.into_iter().map(of).unzip();
-        WipeEvents { account, channels: &channels, comments: &comments }.execute(connection).await?;
+    let (mut channels, mut comments, mut replies, mut instants) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for AnswerRow { channel, comment_id, reply_id, sent_at } in answers {
+        let (Some(reply), Some(sent_at)) = (reply_id, sent_at) else { continue };
+        channels.push(channel);
+        comments.push(comment_id);
+        replies.push(reply);
+        instants.push(sent_at);
+    }
+    if !channels.is_empty() {
+        WipeReplies { account, channels: &channels, replies: &replies }.execute(connection).await?;
+        let wipe = WipeEvents { account, channels: &channels, comments: &comments, instants: &instants };
+        wipe.execute(connection).await?;
     }
     CloseConversations { account, ids }.execute(connection).await?;
     clear!(

@@ -22,6 +22,7 @@ use crate::{
     database::{
         error::{Failure, parse},
         query::RunQueryDsl,
+        statement::Scalar,
     },
     schema::reply_templates,
     webhooks::outbox,
@@ -184,6 +185,13 @@ impl ReplyQueue for Store {
 }
 
 statement!(
+    /// Whether who wrote a comment was forgotten while it was answered. Who forgets them waits until this transaction ends.
+    Forgotten<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text) -> Scalar<Bool> = "
+    SELECT author_external_id IS NULL AND deleted_at IS NOT NULL FROM conversation_messages
+    WHERE account_id = $1 AND channel = $2 AND external_id = $3 FOR SHARE"
+);
+
+statement!(
     Settle<'a>(
         account: i64 => BigInt,
         channel: &'a str => Text,
@@ -197,9 +205,12 @@ statement!(
         reply_id: Option<&'a str> => Nullable<Text>,
         recovered: bool => Bool,
         now: OffsetDateTime => Timestamptz,
+        wipe: bool => Bool,
     ) -> SettledRow = "
     UPDATE auto_replies r SET state = coalesce($5, r.state), reason = $6, due_at = $7, looks = $8, may_retry = $9,
-        reply_id = $10, recovered = $11, sent_at = CASE WHEN $10 IS NOT NULL THEN $12 END
+        reply_id = $10, recovered = $11, sent_at = CASE WHEN $10 IS NOT NULL THEN $12 END,
+        message = CASE WHEN NOT $13 THEN r.message END,
+        author_external_id = CASE WHEN NOT $13 THEN r.author_external_id END
     FROM conversations c LEFT JOIN customers u ON u.account_id = c.account_id AND u.id = c.customer_id
     WHERE r.account_id = $1 AND r.channel = $2 AND r.comment_id = $3 AND r.claim = $4
         AND r.state IN ('reserved', 'sending', 'unknown') AND c.account_id = r.account_id AND c.id = r.conversation_id
@@ -224,10 +235,14 @@ async fn settle(
     settlement: &Settlement,
     now: OffsetDateTime,
 ) -> Result<bool, Failure> {
+    let (channel, comment) = (reply.channel.as_str(), reply.comment_id.as_str());
+    let forgotten = Forgotten { account: reply.account.0, channel, comment };
+    let is_forgotten: Option<bool> = forgotten.get_result(connection).await.optional()?;
+    let is_forgotten = is_forgotten.unwrap_or(false);
     let mut settle = Settle {
         account: reply.account.0,
-        channel: reply.channel.as_str(),
-        comment: &reply.comment_id,
+        channel,
+        comment,
         claim: reply.claim,
         state: None,
         reason: reply.reason.map(Reason::as_str),
@@ -237,6 +252,7 @@ async fn settle(
         reply_id: None,
         recovered: false,
         now,
+        wipe: false,
     };
     match settlement {
         Settlement::Sent { reply_id, recovered } => {
@@ -252,19 +268,22 @@ async fn settle(
         Settlement::Held(reason) => (settle.state, settle.reason) = (Some("held"), Some(reason.as_str())),
         Settlement::Failed => settle.state = Some("failed"),
     }
+    // One that is looked for is known by its text.
+    settle.wipe = is_forgotten && settle.due_at.is_none();
     let row: Option<SettledRow> = settle.get_result(connection).await.optional()?;
     let Some(row) = row else { return Ok(false) };
     if let Settlement::Sent { reply_id, recovered } = settlement {
-        sent(connection, reply, (reply_id, *recovered), row, now).await?;
+        let text = (!is_forgotten).then_some(reply.message.as_str());
+        sent(connection, reply, (reply_id, text, *recovered), row, now).await?;
     }
     Ok(true)
 }
 
-/// Notes the message, counts the template, and tells receivers of an answer by template.
+/// Notes the message, counts the template, and tells receivers of an answer by template. No text: the person was forgotten.
 async fn sent(
     connection: &mut AsyncPgConnection,
     reply: &TakenReply,
-    (reply_id, recovered): (&str, bool),
+    (reply_id, text, recovered): (&str, Option<&str>, bool),
     row: SettledRow,
     now: OffsetDateTime,
 ) -> Result<(), Failure> {
@@ -274,7 +293,7 @@ async fn sent(
         direction: Direction::Out,
         author: if template_id.is_some() { Author::Bot } else { Author::Human },
         author_id: None,
-        body: &reply.message,
+        body: text,
         is_hidden: false,
         sent_at: now,
     };
@@ -287,8 +306,8 @@ async fn sent(
     let event = Event::from(SocialAutoReplySent {
         comment_id: reply.comment_id.clone(),
         reply_id: reply_id.to_owned(),
-        message: reply.message.clone(),
-        username: username.unwrap_or_default(),
+        message: text.unwrap_or_default().to_owned(),
+        username: username.filter(|_| text.is_some()).unwrap_or_default(),
         category,
         template_id: template,
         is_vip,

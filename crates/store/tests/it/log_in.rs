@@ -1,7 +1,7 @@
 //! What logging in rests on: counters, mails, second factors, and owners who do not all leave.
 
 use domain::{
-    PersonId, SessionId, UserId,
+    MailId, PersonId, SessionId, UserId,
     accounts::Mode,
     audit::{Action, Actor, AuditLog, Entry},
     language::Language,
@@ -293,9 +293,30 @@ async fn invite(db: &Database, user: &UserId, to: &str, role: Role) {
 
 /// The link of an invitation, as it is made when its mail is sent.
 async fn link_to_join(db: &Database, seed: u8, user: &UserId, to: &str, role: Role) {
+    let mail = "SELECT id FROM mails WHERE recipient = $1 AND facts->>'user' = $2";
+    let mail = db.sql.query_one(mail, &[&to, &user.as_str()]).await.unwrap();
+    assert!(make_for(db, MailId(mail.get(0)), seed, user, to, role).await);
+}
+
+fn invitation(user: &UserId, to: &str, role: Role) -> Link {
     let details = json!({ "email": to, "role": role });
-    let link = Link { purpose: LinkPurpose::Invitation, person: None, user: Some(user.clone()), details };
-    db.store.make(hash(seed), link, NOW, NOW + Duration::hours(1)).await.unwrap();
+    Link { purpose: LinkPurpose::Invitation, person: None, user: Some(user.clone()), details }
+}
+
+async fn make_for(db: &Database, mail: MailId, seed: u8, user: &UserId, to: &str, role: Role) -> bool {
+    let link = invitation(user, to, role);
+    db.store.make_for(mail, hash(seed), link, NOW, NOW + Duration::hours(1)).await.unwrap()
+}
+
+/// Those of the seeds whose links invite.
+async fn open(db: &Database, seeds: &[u8]) -> Vec<u8> {
+    let mut open = Vec::new();
+    for seed in seeds {
+        if db.store.look(hash(*seed), LinkPurpose::Invitation, NOW).await.unwrap().is_some() {
+            open.push(*seed);
+        }
+    }
+    open
 }
 
 /// Invitations that wait, each as the address and the role.
@@ -323,15 +344,7 @@ async fn of_invitations_to_a_shop_the_newest_counts_until_it_is_withdrawn() {
     link_to_join(&db, 2, &of, luis, Role::Viewer).await;
     link_to_join(&db, 3, &of, eva, Role::Viewer).await;
     link_to_join(&db, 4, &other, luis, Role::Editor).await;
-    let open = async || {
-        let mut open = Vec::new();
-        for seed in 1..=4 {
-            if db.store.look(hash(seed), LinkPurpose::Invitation, NOW).await.unwrap().is_some() {
-                open.push(seed);
-            }
-        }
-        open
-    };
+    let open = || open(&db, &[1, 2, 3, 4]);
     assert_eq!(open().await, [2, 3, 4]);
 
     let withdraw = || db.store.withdraw(&of, &luis_address, note(&of, Action::InvitationWithdrawn), NOW);
@@ -347,6 +360,84 @@ async fn of_invitations_to_a_shop_the_newest_counts_until_it_is_withdrawn() {
     invite(&db, &of, eva, Role::Editor).await;
     assert_eq!(open().await, [4]);
     assert_eq!(waiting(&db).await, ["eva@example.com editor", "luis@example.com editor"]);
+}
+
+/// A worker has taken the mail when its invitation ends: the role that is smaller stays.
+#[tokio::test]
+async fn an_invitation_that_was_ended_does_not_come_back_with_its_mail() {
+    let db = fresh().await;
+    let of = user(&db.store, b'a').await[0].user_id.clone();
+    let eva = "eva@example.com";
+    let address = eva.parse().unwrap();
+    let taken = async || db.store.lease(1, NOW).await.unwrap()[0].id;
+
+    invite(&db, &of, eva, Role::Owner).await;
+    let first = taken().await;
+    invite(&db, &of, eva, Role::Viewer).await;
+    link_to_join(&db, 1, &of, eva, Role::Viewer).await;
+    assert!(!make_for(&db, first, 2, &of, eva, Role::Owner).await, "another was asked for");
+    assert_eq!(open(&db, &[1, 2]).await, [1]);
+
+    let second = taken().await;
+    assert!(db.store.withdraw(&of, &address, note(&of, Action::InvitationWithdrawn), NOW).await.unwrap());
+    assert!(!make_for(&db, second, 3, &of, eva, Role::Viewer).await, "it was withdrawn");
+    assert!(open(&db, &[1, 2, 3]).await.is_empty());
+
+    // An operator prints a link while the mail waits for a server.
+    invite(&db, &of, eva, Role::Owner).await;
+    let third = taken().await;
+    db.store.make(hash(4), invitation(&of, eva, Role::Viewer), NOW, NOW + Duration::hours(1)).await.unwrap();
+    assert!(waiting(&db).await.is_empty());
+    assert!(!make_for(&db, third, 5, &of, eva, Role::Owner).await, "a link was printed");
+    assert_eq!(open(&db, &[4, 5]).await, [4]);
+}
+
+#[tokio::test]
+async fn a_link_that_is_made_while_its_invitation_is_withdrawn_is_withdrawn_as_well() {
+    let db = fresh().await;
+    let of = user(&db.store, b'a').await[0].user_id.clone();
+    let address = "eva@example.com".parse().unwrap();
+    invite(&db, &of, "eva@example.com", Role::Owner).await;
+    // Its mail's link is made, but not committed, when somebody withdraws it.
+    let holder = db.session().await;
+    holder.batch_execute("BEGIN; SELECT FROM mails FOR UPDATE").await.unwrap();
+    let link = "INSERT INTO links (hash, purpose, user_id, details, created_at, expires_at)
+        VALUES ($1, 'invitation', $2, '{\"email\": \"eva@example.com\"}', $3, $4)";
+    let ends = NOW + Duration::hours(1);
+    holder.execute(link, &[&hash(1).0.to_vec(), &of.as_str(), &NOW, &ends]).await.unwrap();
+    let made = async {
+        until_waiting(&db.sql, 1).await;
+        holder.batch_execute("COMMIT").await.unwrap();
+    };
+    let withdraw = db.store.withdraw(&of, &address, note(&of, Action::InvitationWithdrawn), NOW);
+    let (is_withdrawn, ()) = tokio::join!(withdraw, made);
+    assert!(is_withdrawn.unwrap());
+    assert!(open(&db, &[1]).await.is_empty());
+}
+
+#[tokio::test]
+async fn invitations_are_listed_once_also_while_they_wait_to_be_sent() {
+    type Listed = (String, Role, Option<OffsetDateTime>);
+    let db = fresh().await;
+    let of = user(&db.store, b'a').await[0].user_id.clone();
+    let other = user(&db.store, b'b').await[0].user_id.clone();
+    let (eva, luis) = ("eva@example.com", "luis@example.com");
+    let listed = async || -> Vec<Listed> {
+        let invited = db.store.invited(&of, NOW).await.unwrap();
+        invited.into_iter().map(|one| (one.email.as_str().to_owned(), one.role, one.expires_at)).collect()
+    };
+    let waits = |to: &str, role: Role| -> Listed { (to.to_owned(), role, None) };
+    invite(&db, &of, eva, Role::Owner).await;
+    invite(&db, &other, luis, Role::Owner).await;
+    assert_eq!(listed().await, [waits(eva, Role::Owner)]);
+    // An attempt made its link, and could not send it.
+    link_to_join(&db, 1, &of, eva, Role::Owner).await;
+    assert_eq!(listed().await, [waits(eva, Role::Owner)]);
+    db.sql.execute("DELETE FROM mails", &[]).await.unwrap();
+    assert_eq!(listed().await, [(eva.to_owned(), Role::Owner, Some(NOW + Duration::hours(1)))]);
+    let address = eva.parse().unwrap();
+    assert!(db.store.withdraw(&of, &address, note(&of, Action::InvitationWithdrawn), NOW).await.unwrap());
+    assert!(listed().await.is_empty());
 }
 
 #[tokio::test]

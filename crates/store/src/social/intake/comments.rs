@@ -59,7 +59,7 @@ async fn posted(
         direction,
         author,
         author_id: comment.author_id.as_deref(),
-        body: &comment.text,
+        body: Some(&comment.text),
         is_hidden: comment.is_hidden,
         sent_at,
     };
@@ -217,7 +217,8 @@ pub(in crate::social) struct NewMessage<'a> {
     pub direction: Direction,
     pub author: Author,
     pub author_id: Option<&'a str>,
-    pub body: &'a str,
+    /// None: it is not to be kept, nor to be brought back by a change that the network tells of.
+    pub body: Option<&'a str>,
     pub is_hidden: bool,
     pub sent_at: OffsetDateTime,
 }
@@ -232,7 +233,7 @@ pub(in crate::social) async fn insert(
 ) -> Result<bool, Failure> {
     let NewMessage { external_id, direction, author, author_id, body, is_hidden, sent_at } = message;
     // Postgres cannot hold U+0000.
-    let body = body.replace('\0', "");
+    let body = body.map(|body| body.replace('\0', ""));
     let id: Option<i64> = diesel::insert_into(messages::table)
         .values((
             (messages::account_id.eq(account.0), messages::channel.eq(channel.as_str())),
@@ -241,7 +242,8 @@ pub(in crate::social) async fn insert(
             messages::direction.eq(direction.as_str()),
             messages::author.eq(author.as_str()),
             messages::author_external_id.eq(author_id),
-            messages::fingerprint.eq(fingerprint_of(&body).to_vec()),
+            messages::fingerprint.eq(fingerprint_of(body.as_deref().unwrap_or_default()).to_vec()),
+            messages::deleted_at.eq(body.is_none().then_some(now)),
             messages::body.eq(body),
             messages::hidden.eq(is_hidden),
             messages::sent_at.eq(sent_at),

@@ -14,7 +14,10 @@ use domain::{
         hooks::PrivacyRequest,
         privacy::{NewRequest, PrivacyStore, Redacted, RequestKind, TIME_LIMIT},
     },
-    social::{Author, Channel},
+    social::{
+        Author, Channel,
+        replies::{ReplyQueue, Settlement},
+    },
 };
 use futures_util::{StreamExt, stream};
 use rust_decimal::{Decimal, dec};
@@ -236,9 +239,9 @@ async fn what_receivers_are_told_of_answers_forgets_as_well() {
     let (mine, theirs) = (connected(&db).await.0, connected(&db).await.0);
     for account in [mine, theirs] {
         talk(&db, account).await;
-        let send = "UPDATE auto_replies SET state = 'sent', due_at = NULL, reply_id = 'r' || comment_id
+        let send = "UPDATE auto_replies SET state = 'sent', due_at = NULL, reply_id = 'r' || comment_id, sent_at = $2
             WHERE account_id = $1 RETURNING comment_id, message";
-        for row in db.sql.query(send, &[&account.0]).await.unwrap() {
+        for row in db.sql.query(send, &[&account.0, &NOW]).await.unwrap() {
             let (comment_id, message): (String, String) = (row.get(0), row.get(1));
             let username = message.strip_prefix("Hola ").unwrap().to_owned();
             let Event::SocialAutoReplySent(sample) = Event::sample(EventKind::SocialAutoReplySent) else {
@@ -261,23 +264,116 @@ async fn what_receivers_are_told_of_answers_forgets_as_well() {
     assert_eq!(sorted(theirs).await, [of("ana"), of("bob")]);
 }
 
+/// All events of a busy shop would take longer than a statement may: one that is read of another instant shows it by its body.
+#[tokio::test]
+async fn of_events_those_of_the_instants_of_answers_alone_are_read() {
+    let db = fresh().await;
+    let mine = connected(&db).await.0;
+    talk(&db, mine).await;
+    answer(&db, mine).await;
+    let unreadable = "INSERT INTO events (account_id, kind, body, created_at)
+        SELECT account_id, 'social.auto_reply_sent', 'no JSON', max(sent_at) + interval '1 microsecond'
+        FROM auto_replies WHERE account_id = $1 GROUP BY account_id";
+    assert_eq!(db.sql.execute(unreadable, &[&mine.0]).await.unwrap(), 1);
+    let note = Entry::new(user(&db, mine).await, Actor::Operator, Action::CustomerForgotten, None);
+    let forgotten = PrivacyStore::forget(&*db.store, mine, Platform::Shopify, "ana", note, NOW).await.unwrap();
+    assert_eq!(forgotten.customers, 1);
+}
+
+/// A worker sends it meanwhile.
+#[tokio::test]
+async fn an_answer_on_its_way_brings_back_nothing_of_who_was_forgotten() {
+    let db = fresh().await;
+    let mine = connected(&db).await.0;
+    talk(&db, mine).await;
+    let send =
+        "UPDATE auto_replies SET state = 'sending', due_at = CASE WHEN message = 'Hola ana' THEN $2::timestamptz END,
+        template_id = 1, template_version = 1 WHERE account_id = $1";
+    db.sql.execute(send, &[&mine.0, &NOW]).await.unwrap();
+    let taken = db.store.take_reply(NOW).await.unwrap().unwrap();
+    assert_eq!(taken.message, "Hola ana");
+    let note = Entry::new(user(&db, mine).await, Actor::Operator, Action::CustomerForgotten, None);
+    PrivacyStore::forget(&*db.store, mine, Platform::Shopify, "ana", note, NOW).await.unwrap();
+    let sent = Settlement::Sent { reply_id: "r".into(), recovered: false };
+    assert!(db.store.settle(&taken, sent, NOW).await.unwrap());
+    assert_eq!(told(&db, mine).await, [(String::new(), String::new())]);
+    for noted in [
+        "conversation_messages WHERE external_id = 'r' AND body IS NULL AND deleted_at IS NOT NULL",
+        "auto_replies WHERE reply_id = 'r' AND state = 'sent' AND message IS NULL AND author_external_id IS NULL",
+    ] {
+        assert_eq!(count(&db, mine, noted).await, 1, "{noted}");
+    }
+}
+
+/// Every comment is answered, that under another's as well.
+async fn answer(db: &Database, AccountId(account): AccountId) {
+    let answer = format!(
+        "INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, author, actor, mode, category,
+             confidence, hits, comment_hash, message, author_external_id, decided_at, reserved_at, reply_id, sent_at)
+         SELECT m.account_id, m.channel, m.external_id, m.conversation_id, 'sent', 'bot', 'bot', 'auto', 'praise', 1, '{{}}', '',
+             'Hola ' || u.external_id || CASE WHEN m.external_id LIKE 'under %' THEN ' otra vez' ELSE '' END,
+             m.author_external_id, now(), now(), 'r ' || m.external_id, now()
+         FROM conversation_messages m JOIN customers u ON u.account_id = m.account_id AND 'a' || u.id = m.author_external_id
+         WHERE m.account_id = {account}
+         ON CONFLICT (account_id, channel, comment_id) DO UPDATE SET state = 'sent', due_at = NULL,
+             reply_id = EXCLUDED.reply_id, sent_at = EXCLUDED.sent_at;
+         INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author, body,
+             fingerprint, sent_at)
+         SELECT account_id, conversation_id, channel, reply_id, 'out', 'bot', message, sha256('hola'), now()
+         FROM auto_replies WHERE account_id = {account}"
+    );
+    db.sql.batch_execute(&answer).await.unwrap();
+}
+
+#[tokio::test]
+async fn answers_to_who_is_forgotten_are_wiped_under_others_comments_as_well() {
+    let db = fresh().await;
+    let mine = connected(&db).await.0;
+    talk(&db, mine).await;
+    answer(&db, mine).await;
+    let note = Entry::new(user(&db, mine).await, Actor::Operator, Action::CustomerForgotten, None);
+    PrivacyStore::forget(&*db.store, mine, Platform::Shopify, "ana", note, NOW).await.unwrap();
+    let left =
+        "SELECT string_agg(body, ', ' ORDER BY body COLLATE \"C\") FROM conversation_messages WHERE account_id = $1";
+    let left: String = db.sql.query_one(left, &[&mine.0]).await.unwrap().get(0);
+    assert_eq!(left, "Hola bob, hola");
+}
+
 #[tokio::test]
 async fn all_that_is_kept_of_a_buyer_is_given_out_and_nothing_of_others() {
     let db = fresh().await;
     let mine = connected(&db).await.0;
     talk(&db, mine).await;
-    let answers =
-        "INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author,
-            body, fingerprint, sent_at)
-        SELECT account_id, id, channel, 'r' || external_id, 'out', 'bot', 'Hola ' || username, sha256('hola'), now()
-        FROM conversations WHERE account_id = $1";
-    db.sql.execute(answers, &[&mine.0]).await.unwrap();
+    answer(&db, mine).await;
+    // The shop writes at the network itself, where bob wrote as well, and where nobody but ana did.
+    let alone = format!(
+        "INSERT INTO conversations (account_id, channel, external_id, social_account_id, customer_id, author_external_id,
+             position, messages_count, created_at, updated_at)
+         SELECT account_id, channel, 'alone', 1, customer_id, author_external_id, 0, 0, now(), now()
+         FROM conversations WHERE account_id = {0} AND username = 'ana';
+         INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author, body,
+             fingerprint, sent_at)
+         SELECT c.account_id, c.id, c.channel, 'written ' || c.id, 'out', 'human',
+             CASE c.external_id WHEN 'alone' THEN 'De nada' ELSE 'Gracias a todos' END, sha256('x'), now()
+         FROM conversations c JOIN customers u ON u.account_id = c.account_id AND u.id = c.customer_id
+         WHERE c.account_id = {0} AND u.external_id = 'ana'",
+        mine.0
+    );
+    db.sql.batch_execute(&alone).await.unwrap();
     let kept = PrivacyStore::data_of(&*db.store, mine, Platform::Shopify, "ana").await.unwrap().unwrap();
     let refunds: Vec<_> = kept.refunds.iter().map(|refund| (refund.external_id.as_str(), refund.amount)).collect();
     assert_eq!(refunds, [("R", dec!(5))]);
     assert_eq!(kept.refunds[0].refunded_at, DAY + Duration::days(2));
-    let messages: Vec<_> = kept.messages.iter().map(|message| (message.author, message.text.as_str())).collect();
-    assert_eq!(messages, [(Author::Customer, "hola"), (Author::Customer, "soy ana"), (Author::Bot, "Hola ana")]);
+    let mut messages: Vec<_> = kept.messages.iter().map(|message| (message.text.as_str(), message.author)).collect();
+    messages.sort_unstable_by_key(|(text, _)| *text);
+    let expected = [
+        ("De nada", Author::Human),
+        ("Hola ana", Author::Bot),
+        ("Hola ana otra vez", Author::Bot),
+        ("hola", Author::Customer),
+        ("soy ana", Author::Customer),
+    ];
+    assert_eq!(messages, expected);
     assert!(kept.messages.iter().all(|message| message.channel == Channel::Instagram));
 }
 
