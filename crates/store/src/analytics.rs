@@ -33,6 +33,19 @@ macro_rules! ad_counts {
     };
 }
 
+/// A column in lower case, as the indexes of how texts begin have it: where the locale of the database is C, `lower` leaves
+/// letters with accents as they are.
+macro_rules! lower_case {
+    ($column:literal) => {
+        concat!(
+            "translate(lower(",
+            $column,
+            "),
+        'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþ') COLLATE \"C\""
+        )
+    };
+}
+
 mod ads;
 mod anomalies;
 mod as_of;

@@ -76,12 +76,20 @@ statement!(
         from: &'a str => Text,
         to: &'a str => Text,
         limit: i64 => BigInt,
-    ) -> Scalar<BigInt> = "
-    (SELECT id FROM customers WHERE account_id = $1
-        AND lower(name) COLLATE \"C\" >= $2 AND lower(name) COLLATE \"C\" < $3 LIMIT $4)
+    ) -> Scalar<BigInt> = concat!(
+        "
+    (SELECT id FROM customers WHERE account_id = $1 AND ",
+        lower_case!("name"),
+        " >= $2 AND ",
+        lower_case!("name"),
+        " < $3 LIMIT $4)
     UNION
-    (SELECT id FROM customers WHERE account_id = $1
-        AND lower(email) COLLATE \"C\" >= $2 AND lower(email) COLLATE \"C\" < $3 LIMIT $4)"
+    (SELECT id FROM customers WHERE account_id = $1 AND ",
+        lower_case!("email"),
+        " >= $2 AND ",
+        lower_case!("email"),
+        " < $3 LIMIT $4)"
+    )
 );
 
 #[derive(Queryable, Selectable)]

@@ -177,12 +177,20 @@ statement!(
         from: &'a str => Text,
         to: &'a str => Text,
         limit: i64 => BigInt,
-    ) -> Scalar<BigInt> = "
-    (SELECT id FROM inventory_items WHERE account_id = $1
-        AND lower(sku) COLLATE \"C\" >= $2 AND lower(sku) COLLATE \"C\" < $3 LIMIT $4)
+    ) -> Scalar<BigInt> = concat!(
+        "
+    (SELECT id FROM inventory_items WHERE account_id = $1 AND ",
+        lower_case!("sku"),
+        " >= $2 AND ",
+        lower_case!("sku"),
+        " < $3 LIMIT $4)
     UNION
-    (SELECT id FROM inventory_items WHERE account_id = $1
-        AND lower(product_name) COLLATE \"C\" >= $2 AND lower(product_name) COLLATE \"C\" < $3 LIMIT $4)"
+    (SELECT id FROM inventory_items WHERE account_id = $1 AND ",
+        lower_case!("product_name"),
+        " >= $2 AND ",
+        lower_case!("product_name"),
+        " < $3 LIMIT $4)"
+    )
 );
 
 statement!(

@@ -8,6 +8,7 @@ use domain::{
     inventory::{InventoryStore, Status, Summary},
     page::PageRequest,
     reorder::ReorderStore,
+    search::Prefix,
 };
 use futures_util::TryStreamExt;
 use time::{OffsetDateTime, macros::datetime};
@@ -64,6 +65,46 @@ async fn customers_come_newest_first_by_source_and_page_and_stream_agree() {
     let streamed: Vec<_> =
         CustomerStore::stream(&*db.store, mine, None, None).await.unwrap().found.try_collect().await.unwrap();
     assert_eq!(streamed.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), all);
+}
+
+#[tokio::test]
+async fn what_begins_with_a_text_is_found_whatever_the_case_of_its_letters() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    db.sql
+        .execute(
+            "INSERT INTO customers (account_id, source, external_id, name, email, created_at) VALUES
+                ($1, 'shopify', '1', 'Ángela Núñez', NULL, now()), ($1, 'shopify', '2', 'ÁNGELA NÚÑEZ', NULL, now()),
+                ($1, 'shopify', '3', 'Angela', NULL, now()), ($1, 'shopify', '4', NULL, 'ÁNGELA@example.com', now())",
+            &[&account.0],
+        )
+        .await
+        .unwrap();
+    for (text, expected) in [("ángela", vec!["4", "2", "1"]), ("ÁNGELA NÚ", vec!["2", "1"]), ("Angela", vec!["3"])] {
+        let found =
+            CustomerStore::search(&*db.store, account, &Prefix::new(text).unwrap(), page(10, None)).await.unwrap();
+        let ids: Vec<_> = found.found.items.iter().map(|customer| customer.external_id.as_str()).collect();
+        assert_eq!(ids, expected, "{text}");
+    }
+    for (sku, name) in [("CAÑA-1", "Árbol"), ("cana", "ÁRBOL"), ("other", "arbol")] {
+        let product = shop::product(&db.sql, account, sku, None).await;
+        db.sql
+            .execute(
+                "INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
+                    units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, computed_at)
+                 VALUES ($1, $2, $3, $4, 1, 0, 0, 0, 0, 'stable', 'ok', now())",
+                &[&account.0, &product, &sku, &name],
+            )
+            .await
+            .unwrap();
+    }
+    for (text, expected) in [("árbol", vec!["CAÑA-1", "cana"]), ("caña", vec!["CAÑA-1"])] {
+        let found =
+            InventoryStore::search(&*db.store, account, &Prefix::new(text).unwrap(), page(10, None)).await.unwrap();
+        let mut skus: Vec<_> = found.page.items.iter().map(|item| item.sku.as_str()).collect();
+        skus.sort_unstable();
+        assert_eq!(skus, expected, "{text}");
+    }
 }
 
 #[tokio::test]

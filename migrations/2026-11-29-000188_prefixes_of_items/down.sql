@@ -1,0 +1,2 @@
+DROP INDEX inventory_items_sku_prefix;
+DROP INDEX inventory_items_name_prefix;

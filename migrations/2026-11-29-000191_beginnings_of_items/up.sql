@@ -1,0 +1,2 @@
+DROP INDEX inventory_items_sku_begins;
+DROP INDEX inventory_items_name_begins;

@@ -1,0 +1,2 @@
+DROP INDEX customers_name_begins;
+DROP INDEX customers_email_begins;
