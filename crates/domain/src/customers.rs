@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use futures_core::stream::BoxStream;
-use rust_decimal::{Decimal, RoundingStrategy};
+use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 use crate::{
@@ -122,19 +122,14 @@ impl SegmentFigures {
 
     /// Net revenue expected of the next 52 weeks, on average, in the account's currency; `None` without customers.
     pub fn avg_ltv_estimate(&self) -> Option<Decimal> {
-        mean(self.ltv_estimate, self.customers)
+        quotient(self.ltv_estimate, self.customers.into())
     }
 
     /// Probability, 0 to 1, that no purchase follows in the next 90 days, on average over the customers that have a score;
     /// `None` without any.
     pub fn avg_churn_score(&self) -> Option<Decimal> {
-        mean(self.churn_score, self.scored)
+        quotient(self.churn_score, self.scored.into())
     }
-}
-
-/// A mean, rounded as a column rounds what is stored in it: to 6 decimals, halves away from zero. `None` of nothing.
-fn mean(sum: Decimal, count: i64) -> Option<Decimal> {
-    Some(quotient(sum, count.into())?.round_dp_with_strategy(6, RoundingStrategy::MidpointAwayFromZero))
 }
 
 /// An order of a customer. Money is in the account's currency.
@@ -218,15 +213,18 @@ mod tests {
     fn means_are_over_the_customers_that_have_a_value() {
         let three = SegmentFigures {
             customers: 3,
-            ltv_estimate: dec!(20),
+            ltv_estimate: dec!(21),
             scored: 2,
             churn_score: dec!(0.3),
             ..SegmentFigures::empty(Segment::Lost)
         };
-        assert_eq!((three.avg_ltv_estimate(), three.avg_churn_score()), (Some(dec!(6.666667)), Some(dec!(0.15))));
+        assert_eq!((three.avg_ltv_estimate(), three.avg_churn_score()), (Some(dec!(7)), Some(dec!(0.15))));
         let none = SegmentFigures::empty(Segment::Lost);
         assert_eq!((none.avg_ltv_estimate(), none.avg_churn_score()), (None, None));
         let unscored = SegmentFigures { customers: 2, ..none };
         assert_eq!((unscored.avg_ltv_estimate(), unscored.avg_churn_score()), (Some(dec!(0)), None));
+        // Rounded once, where it is shown: 0.1235, not by way of 0.12355 to 0.1236.
+        let many = SegmentFigures { scored: 200, churn_score: dec!(24.7099), ..none };
+        assert_eq!(many.avg_churn_score(), Some(dec!(0.1235495)));
     }
 }

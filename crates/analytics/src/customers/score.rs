@@ -257,7 +257,8 @@ fn by_arrival(buyers: &[Buyer], established_until: Date) -> Option<[bgnbd::Param
 }
 
 /// What the purchases of each customer were worth so far, beside what the model of values says of them; both in purchases of
-/// the mean value. The model takes value and frequency as independent; who buys often also buys more each time.
+/// the mean value. The model takes value and frequency as independent; who buys often also buys more each time. It is fitted
+/// to positive values alone; who gave everything back shows how many purchases to come will bring nothing.
 fn worth_so_far(spends: &[gamma_gamma::Spend], params: &gamma_gamma::Params) -> Vec<backtest::Outcome> {
     let mean = params.population_mean();
     let outcome = |spend: &gamma_gamma::Spend| {
@@ -265,10 +266,10 @@ fn worth_so_far(spends: &[gamma_gamma::Spend], params: &gamma_gamma::Params) -> 
         backtest::Outcome {
             repeats: spend.purchases.saturating_sub(1),
             expected: purchases * params.expected_value(spend),
-            came: purchases * spend.mean,
+            came: purchases * spend.mean.max(0.0),
         }
     };
-    spends.iter().filter(|spend| spend.mean > 0.0 && spend.mean.is_finite()).map(outcome).collect()
+    spends.iter().filter(|spend| spend.mean.is_finite()).map(outcome).collect()
 }
 
 fn largest_single(histories: &[History]) -> f64 {
@@ -346,6 +347,21 @@ mod tests {
         let ((cheap, _), (even, repeated)) = (value(50.0), value(100.0));
         assert!(cheap < 0.85 && (even - 1.0).abs() < 0.05, "{cheap} {even}");
         assert!((repeated - 1.0).abs() < 0.05, "five purchases speak for themselves: {repeated}");
+    }
+
+    #[test]
+    fn purchases_that_were_given_back_lower_what_those_to_come_are_worth() {
+        let worth = |refunded: bool| {
+            let single = |i: i64| {
+                let value = if refunded && i % 5 == 0 { 0.0 } else { 100.0 * (0.5 + (i % 11) as f64 / 10.0) };
+                customers(1, 100 + i % 50, 1, value)
+            };
+            let shop: Vec<History> = (0..2_000).flat_map(single).collect();
+            Models::fit(&shop, AS_OF, &Past::default()).worth.of_repeats(0)
+        };
+        // One in five of them.
+        let (all, kept) = (worth(false), worth(true));
+        assert!((all - 1.0).abs() < 0.05 && (kept - 0.8).abs() < 0.05, "{all} {kept}");
     }
 
     /// The corrections of returns and of values of a shop whose data began `known` days ago, tried out `tested` days ago;
