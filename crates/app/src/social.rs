@@ -307,7 +307,7 @@ impl SocialWorker {
         };
         let (token, generation) = match account.integration {
             Some(shop) => match self.shops.access(account.account, shop).await {
-                Ok(Held { access, generation }) => (access.token, Some(generation)),
+                Ok(Held { access, generation, .. }) => (access.token, Some(generation)),
                 Err(AccessError::Store(error)) => return Err(error),
                 Err(AccessError::Ended) => return Ok(Opened::Ended),
                 Err(AccessError::Busy | AccessError::Shop(_)) => return Ok(Opened::Waits),

@@ -23,7 +23,7 @@ const fn timing(settles: Duration, token_lifetime: Duration) -> Timing {
         longest_window: WINDOW,
         history: HISTORY,
         reread: None,
-        ads: Some(AdTiming { history: HISTORY, settles }),
+        ads: Some(AdTiming { history: HISTORY, settles, permission: None }),
         token_lifetime,
     }
 }

@@ -1,6 +1,11 @@
 //! Acts on hooks that were taken in: what they name is read again with our own token.
 
-use std::{collections::BTreeSet, future::Future, sync::Arc, time::Duration as Pause};
+use std::{
+    collections::{BTreeSet, HashMap},
+    future::Future,
+    sync::Arc,
+    time::Duration as Pause,
+};
 
 use domain::{
     AccountId, InboxId, StoreError,
@@ -16,6 +21,11 @@ use domain::{
 };
 use futures_util::{StreamExt, stream};
 use time::{Duration, OffsetDateTime};
+use tokio::{
+    sync::Semaphore,
+    task::{Id, JoinSet},
+    time::sleep,
+};
 use tracing::Instrument;
 
 use super::{
@@ -24,7 +34,7 @@ use super::{
     turn::{Stopped, Turn},
     unknown_orders::UnknownOrders,
 };
-use crate::{outage, worker};
+use crate::outage;
 
 /// How often it is looked whether hooks wait.
 const EVERY: Pause = Pause::from_secs(1);
@@ -48,6 +58,32 @@ pub struct HookWorker {
     unknown_orders: Arc<UnknownOrders>,
 }
 
+/// Connections whose hooks are acted on, or will be as soon as there is a place.
+struct Acting {
+    running: JoinSet<()>,
+    connections: HashMap<Id, Waiting>,
+    places: Arc<Semaphore>,
+}
+
+impl Acting {
+    fn new(at_once: usize) -> Self {
+        Self { running: JoinSet::new(), connections: HashMap::new(), places: Arc::new(Semaphore::new(at_once)) }
+    }
+
+    fn forget_ended(&mut self) {
+        while let Some(ended) = self.running.try_join_next_with_id() {
+            let id = match ended {
+                Ok((id, ())) => id,
+                Err(error) => {
+                    tracing::error!(%error, "acting on hooks of a shop panicked");
+                    error.id()
+                }
+            };
+            self.connections.remove(&id);
+        }
+    }
+}
+
 /// What is to become of hooks.
 #[derive(Default)]
 struct Settled {
@@ -63,18 +99,49 @@ impl HookWorker {
 
     /// Acts on hooks until `stop`; those under way are acted on again by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let turn = || async { self.tick().await.map(|()| false) };
-        worker::run(stop, EVERY, "hooks of shops could not be looked up", turn).await;
+        let (mut stop, mut acting) = (std::pin::pin!(stop), Acting::new(self.syncer.at_once));
+        loop {
+            if let Err(error) = self.start_waiting(&mut acting).await {
+                outage::warn(&error, "hooks of shops could not be looked up");
+            }
+            tokio::select! {
+                () = &mut stop => return,
+                () = sleep(EVERY) => {}
+            }
+        }
     }
 
-    /// Acts on what waits now.
+    /// Begins to act on what waits. A connection whose hooks take long, such as those of a large catalogue, keeps no other one
+    /// waiting.
+    async fn start_waiting(&self, acting: &mut Acting) -> Result<(), StoreError> {
+        acting.forget_ended();
+        for waiting in self.waiting().await? {
+            if acting.connections.values().any(|known| *known == waiting) {
+                continue;
+            }
+            let (this, places) = (self.clone(), Arc::clone(&acting.places));
+            let task = acting.running.spawn(async move {
+                if let Ok(_place) = places.acquire().await {
+                    this.act_in_span(waiting).await;
+                }
+            });
+            acting.connections.insert(task.id(), waiting);
+        }
+        Ok(())
+    }
+
+    async fn waiting(&self) -> Result<Vec<Waiting>, StoreError> {
+        let waiting = self.syncer.inbox.waiting(self.syncer.ports.now(), LOOKED_AT).await?;
+        metrics::gauge!("shop_connections_with_hooks_waiting").set(u32::try_from(waiting.len()).unwrap_or(u32::MAX));
+        Ok(waiting)
+    }
+
+    /// Acts on what waits now, to the end. For tests.
     ///
     /// # Errors
     /// Trouble with the database; what was taken is acted on again later.
     pub async fn tick(&self) -> Result<(), StoreError> {
-        let waiting = self.syncer.inbox.waiting(self.syncer.ports.now(), LOOKED_AT).await?;
-        metrics::gauge!("shop_connections_with_hooks_waiting").set(u32::try_from(waiting.len()).unwrap_or(u32::MAX));
-        let acting = waiting.into_iter().map(|waiting| self.act_in_span(waiting));
+        let acting = self.waiting().await?.into_iter().map(|waiting| self.act_in_span(waiting));
         stream::iter(acting).buffer_unordered(self.syncer.at_once).collect::<()>().await;
         Ok(())
     }

@@ -12,6 +12,7 @@ use domain::{
         tokens::{RefreshLease, SealedTokens, StoredTokens, access_binding, refresh_binding},
     },
 };
+use time::OffsetDateTime;
 use tokio::time::{sleep, timeout};
 
 use super::{NotConfigured, Ports};
@@ -39,6 +40,8 @@ pub struct Held {
     pub access: Access,
     /// Of the tokens: what is learnt of them says nothing of later ones.
     pub generation: i64,
+    /// `None`: the access token does not expire.
+    pub expires_at: Option<OffsetDateTime>,
 }
 
 /// Why there is no access.
@@ -217,7 +220,7 @@ fn held(stored: &StoredTokens, tokens: &Tokens) -> Held {
         token: tokens.access.clone(),
         scopes: tokens.scopes.clone(),
     };
-    Held { access, generation: *generation }
+    Held { access, generation: *generation, expires_at: tokens.access_expires_at }
 }
 
 fn count_failure(stored: &StoredTokens, reason: &'static str) {

@@ -64,7 +64,7 @@ pub(super) struct Turn<'a> {
     reader: Arc<dyn ShopReader>,
     timing: Timing,
     held: Held,
-    /// Whether the token was renewed for not being accepted: that helps once.
+    /// Whether the token was renewed for not being accepted, and nothing was read since: that helps once.
     is_renewed: bool,
     copies: Copies,
     /// How often in a row what is read in every turn has failed: what is read every night makes nothing late.
@@ -140,7 +140,11 @@ impl<'a> Turn<'a> {
 
     /// Reads what is due, until `until`. Gives when the connection is due again.
     pub async fn read(&mut self, until: Instant) -> Result<OffsetDateTime, Stopped> {
-        let present = self.look_at_shop().await?;
+        let present = match self.look_at_shop().await {
+            // It is noted with the stream that is read first, and makes its pauses longer as that one's failures do.
+            Err(Stopped::Failed) => return Ok(next_due(self.failures, self.now())),
+            looked => looked?,
+        };
         self.measure_age();
         if self.is_shop() {
             self.read_sales(present).await?;
@@ -257,6 +261,7 @@ impl<'a> Turn<'a> {
                 }
             }
         };
+        self.is_renewed = false;
         let ports = &self.syncer.ports;
         if self.integration.suspended {
             ports.connections.suspend(self.lease.account, self.id(), false, self.now()).await?;
@@ -416,9 +421,20 @@ impl<'a> Turn<'a> {
                 Ok(tally) => all = all.with(tally),
                 Err(error) => return Err(self.failed(Stream::Reread, None, started_at, all, error).await),
             }
+            go_on(self.keep_up().await)?;
         }
         let done = Outcome::Done { cursor: started_at, reached: None, run_jobs: false };
         self.record(Stream::Reread, None, started_at, all, done).await
+    }
+
+    /// Reads what changed meanwhile, where that was read a while ago: thousands of orders one by one take hours, and make no
+    /// new one late.
+    async fn keep_up(&mut self) -> Result<(), Stopped> {
+        if self.cursor(Stream::Changes).is_none_or(|read_at| self.now() < read_at + INTERVAL) {
+            return Ok(());
+        }
+        let present = self.look_at_shop().await?;
+        self.changes(present).await
     }
 
     /// Which of some orders are stored here.
@@ -441,6 +457,7 @@ impl<'a> Turn<'a> {
         loop {
             match self.try_import(reading).await {
                 Ok(tally) => {
+                    self.is_renewed = false;
                     self.measure(&tally.counts);
                     for scope in &tally.missing_scopes {
                         self.miss(scope).await?;
@@ -486,8 +503,14 @@ impl<'a> Turn<'a> {
 
     /// Renews the token where that may mend `error`; gives it back where it may not.
     async fn renew_once(&mut self, error: ShopError) -> Result<Result<(), ShopError>, Stopped> {
-        if error != ShopError::Unauthorized || self.is_renewed {
+        if error != ShopError::Unauthorized {
             return Ok(Err(error));
+        }
+        if self.is_renewed {
+            // A token that is refused at its own end was not taken back: what was read takes longer than one lasts.
+            let is_over = self.held.expires_at.is_some_and(|ends| ends <= self.now());
+            let ended = "the token ended before all was read";
+            return Ok(Err(if is_over { ShopError::Unavailable(ended.to_owned()) } else { error }));
         }
         self.is_renewed = true;
         let ports = &self.syncer.ports;
@@ -584,11 +607,26 @@ impl<'a> Turn<'a> {
     }
 
     async fn miss(&mut self, scope: &str) -> Result<(), StoreError> {
-        let integration = &mut self.integration;
-        if integration.missing_scopes.iter().any(|missing| missing == scope) {
+        if self.lacks(scope) {
             return Ok(());
         }
-        integration.missing_scopes.push(scope.to_owned());
+        self.integration.missing_scopes.push(scope.to_owned());
+        self.tell_missing().await
+    }
+
+    /// Whether a permission is known to be missing.
+    fn lacks(&self, scope: &str) -> bool {
+        self.integration.missing_scopes.iter().any(|missing| missing == scope)
+    }
+
+    /// Something was read that takes a permission which was missing.
+    async fn has(&mut self, scope: &str) -> Result<(), StoreError> {
+        self.integration.missing_scopes.retain(|missing| missing != scope);
+        self.tell_missing().await
+    }
+
+    async fn tell_missing(&self) -> Result<(), StoreError> {
+        let integration = &self.integration;
         let description = Description {
             scopes: self.held.access.scopes.clone(),
             missing_scopes: integration.missing_scopes.clone(),

@@ -38,7 +38,11 @@ pub use self::{
     ads::AD_HISTORY,
     api::{CALLS_PER_SECOND, Limits},
 };
-use self::{ads::AD_SETTLES, api::Api, site::Site};
+use self::{
+    ads::{AD_PERMISSION, AD_SETTLES},
+    api::Api,
+    site::Site,
+};
 use super::{
     AppCredentials,
     calls::{counted, metered},
@@ -95,7 +99,7 @@ impl ShopReader for Mercadolibre {
             longest_window: Duration::days(30),
             history: HISTORY,
             reread: Some(Duration::days(60)),
-            ads: Some(AdTiming { history: AD_HISTORY, settles: AD_SETTLES }),
+            ads: Some(AdTiming { history: AD_HISTORY, settles: AD_SETTLES, permission: Some(AD_PERMISSION) }),
             token_lifetime: TOKEN_LIFETIME,
         }
     }

@@ -58,6 +58,8 @@ pub struct AdTiming {
     pub history: Duration,
     /// How long the platform corrects the figures of a day: so far back they are read again once a day.
     pub settles: Duration,
+    /// What the permission is called without which a shop is read, but not its ads.
+    pub permission: Option<&'static str>,
 }
 
 /// Money or goods given back.

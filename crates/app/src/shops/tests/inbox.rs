@@ -1,5 +1,7 @@
+use std::sync::atomic::Ordering;
+
 use domain::{
-    InboxId,
+    InboxId, IntegrationId,
     accounts::Platform,
     integrations::RevokeReason,
     shops::{
@@ -11,6 +13,7 @@ use domain::{
 };
 use rust_decimal::dec;
 use time::Duration;
+use tokio::time::sleep;
 
 use super::{START, World};
 use crate::shops::inbox::HookWorker;
@@ -22,16 +25,18 @@ impl World {
     }
 
     async fn act_with(&self, worker: &HookWorker, topics: impl IntoIterator<Item = Topic>) {
+        self.receive(topics);
+        worker.tick().await.unwrap();
+    }
+
+    fn receive(&self, topics: impl IntoIterator<Item = Topic>) {
         let received_at = self.now();
         let entry =
             |(topic, id)| InboxEntry { id: InboxId(id), topic_name: "any".to_owned(), topic, received_at, attempts: 1 };
-        {
-            let mut database = self.store.database();
-            database.entries = topics.into_iter().zip(1..).map(entry).collect();
-            database.postponed.clear();
-            database.done.clear();
-        }
-        worker.tick().await.unwrap();
+        let mut database = self.store.database();
+        database.entries = topics.into_iter().zip(1..).map(entry).collect();
+        database.postponed.clear();
+        database.done.clear();
     }
 
     fn worker(&self) -> HookWorker {
@@ -119,6 +124,23 @@ async fn a_catalogue_is_read_soon_but_not_for_every_hook() {
     world.pass(Duration::minutes(4));
     world.act_on([Topic::Catalogue]).await;
     assert_eq!(world.platform.answers.lock().unwrap().catalogue_passes, 2);
+}
+
+/// A large catalogue takes hours.
+#[tokio::test(start_paused = true)]
+async fn hooks_of_a_connection_wait_for_those_of_no_other_one() {
+    let world = World::connected(Platform::Shopify);
+    world.store.dies_before_recording.store(true, Ordering::SeqCst);
+    world.receive([Topic::Catalogue]);
+    let stop = async {
+        sleep(std::time::Duration::from_secs(5)).await;
+        assert_eq!(world.platform.answers.lock().unwrap().catalogue_passes, 1, "it is on its way, and does not end");
+        world.store.database().entries_of = Some(IntegrationId(13));
+        world.receive([Topic::Other]);
+        sleep(std::time::Duration::from_secs(5)).await;
+    };
+    world.worker().run(stop).await;
+    assert_eq!(world.done(), [1]);
 }
 
 #[tokio::test]

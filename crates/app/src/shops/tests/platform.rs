@@ -1,7 +1,7 @@
 //! A platform that holds orders and answers as it is told.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex},
 };
 
@@ -47,6 +47,10 @@ pub struct Answers {
     pub refreshed_with: Vec<String>,
     /// Access tokens that are accepted; empty: all.
     pub accepted: Vec<String>,
+    /// How long a call of the readers takes.
+    pub takes: Duration,
+    /// When access tokens end, as far as that is known.
+    pub ends: BTreeMap<String, OffsetDateTime>,
     pub windows: Vec<(Window, Purpose)>,
     pub subscribed: Vec<String>,
     pub given_back: u32,
@@ -99,6 +103,14 @@ impl FakePlatform {
         }
         if answers.suspended {
             return Err(ShopError::Suspended);
+        }
+        let now = {
+            let mut now = self.now.lock().unwrap();
+            *now += answers.takes;
+            *now
+        };
+        if answers.ends.get(access.token.expose()).is_some_and(|ends| *ends <= now) {
+            return Err(ShopError::Unauthorized);
         }
         let is_accepted =
             answers.accepted.is_empty() || answers.accepted.iter().any(|known| known == access.token.expose());
@@ -172,7 +184,10 @@ impl ShopAuth for FakePlatform {
         };
         // Others have their turn while the reply is on its way.
         tokio::task::yield_now().await;
-        answer.map_or_else(|| Ok(tokens(generation, now)), Err)
+        let renewed = tokens(generation, now);
+        let ends = renewed.access_expires_at.unwrap();
+        self.answers.lock().unwrap().ends.insert(renewed.access.expose().to_owned(), ends);
+        answer.map_or(Ok(renewed), Err)
     }
 
     async fn revoke(&self, _: &Access) -> Result<(), ShopError> {
@@ -219,7 +234,11 @@ impl ShopReader for FakePlatform {
             longest_window: Duration::days(30),
             history: Duration::days(90),
             reread: answers.reread,
-            ads: answers.ads.as_ref().map(|_| AdTiming { history: Duration::days(89), settles: Duration::days(3) }),
+            ads: answers.ads.as_ref().map(|_| AdTiming {
+                history: Duration::days(89),
+                settles: Duration::days(3),
+                permission: Some("advertising"),
+            }),
             token_lifetime: Duration::HOUR,
         }
     }

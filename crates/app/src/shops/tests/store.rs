@@ -65,6 +65,8 @@ pub struct Database {
     pub catalogues: Vec<ShopCatalogue>,
     pub ad_spend: BTreeMap<Date, Decimal>,
     pub entries: Vec<InboxEntry>,
+    /// Whose hooks they are, if not the shop's.
+    pub entries_of: Option<IntegrationId>,
     pub done: Vec<InboxId>,
     pub postponed: Vec<(InboxId, OffsetDateTime)>,
     pub logged: Vec<NewRequest>,
@@ -543,8 +545,9 @@ impl Inbox for FakeStore {
     }
 
     async fn waiting(&self, _: OffsetDateTime, _: i64) -> Result<Vec<Waiting>, StoreError> {
-        let is_empty = self.database().entries.is_empty();
-        Ok(if is_empty { vec![] } else { vec![Waiting { account: ACCOUNT, integration: SHOP }] })
+        let database = self.database();
+        let waiting = Waiting { account: ACCOUNT, integration: database.entries_of.unwrap_or(SHOP) };
+        Ok(if database.entries.is_empty() { vec![] } else { vec![waiting] })
     }
 
     async fn take(&self, waiting: Waiting, _: OffsetDateTime, _: OffsetDateTime, _: i64) -> Result<Taken, StoreError> {

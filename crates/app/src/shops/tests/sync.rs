@@ -362,6 +362,33 @@ async fn a_token_that_is_not_accepted_is_renewed_once_and_then_ends_the_connecti
     assert_eq!(world.store.revoke_reason(), Some(RevokeReason::TokenExpired));
 }
 
+/// A token lives for an hour here, and a large shop is read for longer.
+#[tokio::test]
+async fn a_turn_may_outlast_several_tokens() {
+    let world = World::connected(Platform::Shopify);
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.takes = Duration::minutes(25);
+        answers.ends.insert("access-1".to_owned(), START + Duration::HOUR);
+    }
+    world.tick().await;
+    assert_eq!(world.platform.answers.lock().unwrap().refreshed_with, ["refresh-1", "refresh-2"]);
+    assert_eq!((world.store.revoke_reason(), world.last_error()), (None, None));
+    assert_eq!(world.cursor(Stream::BackFill), Some(days_ago(90)));
+}
+
+#[tokio::test]
+async fn what_takes_longer_than_a_token_lasts_ends_no_connection() {
+    let world = World::connected(Platform::Shopify);
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.takes = Duration::hours(2);
+        answers.ends.insert("access-1".to_owned(), START + Duration::HOUR);
+    }
+    world.tick().await;
+    assert_eq!((world.store.revoke_reason(), world.last_error()), (None, Some(ErrorCode::Unreachable)));
+}
+
 #[tokio::test]
 async fn a_pause_that_the_platform_asks_for_is_kept_and_is_no_failure() {
     let world = World::connected(Platform::Shopify);
@@ -471,7 +498,11 @@ async fn a_shop_that_changed_its_currency_is_not_read() {
     let world = World::connected(Platform::Shopify);
     world.platform.place("1", days_ago(1), dec!(10));
     world.platform.answers.lock().unwrap().currency = Some("USD".parse().unwrap());
-    world.tick().await;
+    for pause in [10, 20, 40] {
+        world.tick().await;
+        assert_eq!(world.due_in(), Duration::minutes(pause), "it is asked less and less often");
+        world.pass(Duration::minutes(pause));
+    }
     assert!(world.order_ids().is_empty());
     assert_eq!(world.last_error(), Some(ErrorCode::NotDelivering));
 }
@@ -492,6 +523,24 @@ async fn unsettled_orders_are_read_again_every_night_where_changes_are_not_all_t
     world.pass(Duration::minutes(10));
     world.tick().await;
     assert_eq!(world.platform.answers.lock().unwrap().asked_for.len(), 1, "once a night");
+}
+
+#[tokio::test]
+async fn orders_that_are_read_one_by_one_for_long_make_no_new_one_late() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.platform.place("young", days_ago(1), dec!(10));
+    world.tick().await;
+    world.pass(Duration::DAY);
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        (answers.reread, answers.takes) = (Some(Duration::days(60)), Duration::minutes(6));
+    }
+    world.tick().await;
+    // The shop, changes, the catalogue and the order took 24 minutes; then came the shop and its changes again.
+    let (began, read) = (START + Duration::DAY, world.windows(Purpose::Changes));
+    let untils: Vec<_> = read.iter().map(|window| window.until - began).collect();
+    assert_eq!(untils, [Duration::minutes(4), Duration::minutes(28)]);
+    assert_eq!(world.cursor(Stream::Changes), Some(began + Duration::minutes(28)));
 }
 
 #[tokio::test]
@@ -572,6 +621,30 @@ async fn a_shop_whose_ads_are_not_shown_is_no_failure() {
     world.tick().await;
     assert_eq!((world.last_error(), world.cursor(Stream::Ads)), (None, Some(START)));
     assert_eq!(ads_ask_for_jobs(&world), [false]);
+}
+
+#[tokio::test]
+async fn the_history_of_ads_is_read_once_they_are_shown() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.platform.answers.lock().unwrap().ads = Some(Err(ShopError::MissingScope("advertising".to_owned())));
+    world.tick().await;
+    assert_eq!(world.missing_scopes(), ["advertising"]);
+    world.platform.answers.lock().unwrap().ads = Some(Ok(dec!(12.34)));
+    let asked = || *world.platform.answers.lock().unwrap().ads_asked_for.last().unwrap();
+    world.pass(Duration::DAY);
+    world.tick().await;
+    let today = world.now().date();
+    assert_eq!(asked(), (today - Duration::days(89), today));
+    assert!(world.missing_scopes().is_empty());
+    assert_eq!(ads_ask_for_jobs(&world), [false, true]);
+
+    // What is granted with a new connection is not known to have been missing.
+    world.pass(Duration::HOUR);
+    world.store.database().integration.as_mut().unwrap().connected_at = world.now();
+    world.pass(Duration::DAY);
+    world.tick().await;
+    let today = world.now().date();
+    assert_eq!(asked(), (today - Duration::days(89), today));
 }
 
 #[tokio::test]

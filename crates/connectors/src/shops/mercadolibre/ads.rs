@@ -17,6 +17,8 @@ use crate::shops::amounts;
 pub const AD_HISTORY: Duration = Duration::days(89);
 /// How long the platform corrects a day: until well into the next one.
 pub(super) const AD_SETTLES: Duration = Duration::days(3);
+/// What ads are called where the permission for them is missing: the first word of their paths.
+pub(super) const AD_PERMISSION: &str = "advertising";
 /// Campaigns of a page.
 const PAGE: usize = 50;
 /// As what the spend is imported.
@@ -34,7 +36,7 @@ impl Mercadolibre {
     ) -> Result<(Vec<AdSpendRow>, Option<AdAccount>), ShopError> {
         let query = [("product_id", "PADS")];
         let advertisers =
-            self.api.get_with(access, &["advertising", "advertisers"], &query, &[("api-version", "1")]).await;
+            self.api.get_with(access, &[AD_PERMISSION, "advertisers"], &query, &[("api-version", "1")]).await;
         let advertisers: Advertisers = match advertisers {
             Err(ShopError::NotFound) => return Ok((Vec::new(), None)),
             answer => answer?.json()?,
@@ -47,7 +49,7 @@ impl Mercadolibre {
                 // Campaigns that were deleted are not told of.
                 tells_all: false,
             });
-            let path = ["advertising", &advertiser.site_id, "advertisers", &advertiser.advertiser_id.0];
+            let path = [AD_PERMISSION, &advertiser.site_id, "advertisers", &advertiser.advertiser_id.0];
             for campaign in self.campaigns(access, &path).await? {
                 rows.extend(self.campaign(access, &advertiser.site_id, &campaign, from, until).await?);
             }
@@ -88,7 +90,7 @@ impl Mercadolibre {
             ("metrics", "clicks,prints,cost"),
             ("aggregation_type", "DAILY"),
         ];
-        let path = ["advertising", site, "product_ads", "campaigns", &campaign.id.0];
+        let path = [AD_PERMISSION, site, "product_ads", "campaigns", &campaign.id.0];
         let days: Vec<CampaignDay> = self.api.get_with(access, &path, &query, &[("api-version", "2")]).await?.json()?;
         let row = |day: CampaignDay| {
             let date = Date::parse(&day.date, format).map_err(|_| ShopError::Malformed("date".to_owned()))?;

@@ -8,6 +8,7 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE},
 };
 use ring::rand::{SecureRandom, SystemRandom};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use time::OffsetDateTime;
 use url::{Url, form_urlencoded::Serializer};
@@ -171,6 +172,15 @@ impl Api {
     }
 }
 
+/// A detail without which the rest is read: `None` where Mercado Libre does not show it, or not in a form that can be read.
+pub(super) fn shown<T: DeserializeOwned>(answer: Result<Answer, ShopError>) -> Result<Option<T>, ShopError> {
+    match answer.and_then(|answer| answer.json()) {
+        Ok(detail) => Ok(Some(detail)),
+        Err(ShopError::NotFound | ShopError::Rejected(_) | ShopError::Malformed(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// The code of a refusal, as far as it looks like one: texts of Mercado Libre may hold what no log should.
 pub(super) fn code_of(body: &ErrorBody) -> String {
     let is_code = |code: &&String| {
@@ -219,6 +229,19 @@ mod tests {
     #[case(r#"{"error":"mail of ana@example.com"}"#, "no code")]
     fn a_refusal_is_told_by_its_code(#[case] body: &str, #[case] code: &str) {
         assert_eq!(code_of(&serde_json::from_str(body).unwrap()), code);
+    }
+
+    #[rstest]
+    #[case(Ok(Answer::example(200, &[], "[1]")), Ok(Some(vec![1])))]
+    #[case::in_another_form(Ok(Answer::example(200, &[], "{}")), Ok(None))]
+    #[case(Err(ShopError::NotFound), Ok(None))]
+    #[case(Err(ShopError::Rejected("403: no code".into())), Ok(None))]
+    #[case(Err(ShopError::Unauthorized), Err(ShopError::Unauthorized))]
+    fn a_detail_that_is_not_shown_keeps_nothing_else_from_being_read(
+        #[case] answer: Result<Answer, ShopError>,
+        #[case] expected: Result<Option<Vec<i64>>, ShopError>,
+    ) {
+        assert_eq!(shown::<Vec<i64>>(answer), expected);
     }
 
     #[test]

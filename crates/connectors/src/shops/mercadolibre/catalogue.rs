@@ -14,7 +14,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use rust_decimal::Decimal;
 
 use super::{
-    api::Api,
+    api::{Api, shown},
     document::sku,
     orders::CONCURRENCY,
     wire::{Attribute, Category, Got, Item, ItemIds, UserProductStock, Variation},
@@ -219,13 +219,9 @@ async fn stocks(api: &Api, access: &Access, listed: &[Listed]) -> Result<HashMap
     let read = |id: &String| {
         let id = id.clone();
         async move {
-            let stock = match api.get(access, &["user-products", &id, "stock"], &[]).await {
-                Ok(answer) => Some(answer.json::<UserProductStock>()?),
-                Err(ShopError::NotFound | ShopError::Rejected(_)) => None,
-                Err(error) => return Err(error),
-            };
+            let stock: Option<UserProductStock> = shown(api.get(access, &["user-products", &id, "stock"], &[]).await)?;
             let sum = |stock: UserProductStock| stock.locations.iter().map(|location| location.quantity.0).sum();
-            Ok((id, stock.map(sum)))
+            Ok::<_, ShopError>((id, stock.map(sum)))
         }
     };
     let stocks: Vec<(String, Option<i64>)> =
@@ -239,11 +235,8 @@ async fn categories(api: &Api, access: &Access, listed: &[Listed]) -> Result<Has
     let read = |id: &String| {
         let id = id.clone();
         async move {
-            match api.get(access, &["categories", &id], &[]).await {
-                Ok(answer) => Ok((id, clean(&answer.json::<Category>()?.name, MAX_NAME_CHARS))),
-                Err(ShopError::NotFound | ShopError::Rejected(_)) => Ok((id, None)),
-                Err(error) => Err(error),
-            }
+            let category: Option<Category> = shown(api.get(access, &["categories", &id], &[]).await)?;
+            Ok::<_, ShopError>((id, category.and_then(|category| clean(&category.name, MAX_NAME_CHARS))))
         }
     };
     let names: Vec<(String, Option<String>)> =

@@ -10,7 +10,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use rust_decimal::Decimal;
 
 use super::{
-    api::Api,
+    api::{Api, shown},
     denied::Denied,
     orders::CONCURRENCY,
     wire::{Order, ShipmentCosts, ShippedItem},
@@ -65,20 +65,14 @@ pub(super) async fn of_orders(
 /// A shipment that Mercado Libre does not show has no known cost.
 async fn read(api: &Api, access: &Access, denied: &Denied, id: &str, is_pack: bool) -> Result<Shipment, ShopError> {
     let path = |what| [RESOURCE, id, what];
-    let costs = match denied.ask(RESOURCE, api.get_with(access, &path("costs"), &[], &NEW_FORMAT)).await {
-        Ok(answer) => answer.json::<ShipmentCosts>()?,
-        Err(ShopError::NotFound | ShopError::Rejected(_)) => return Ok(Shipment::default()),
-        Err(error) => return Err(error),
-    };
+    let costs = denied.ask(RESOURCE, api.get_with(access, &path("costs"), &[], &NEW_FORMAT)).await;
+    let Some(costs) = shown::<ShipmentCosts>(costs)? else { return Ok(Shipment::default()) };
     let cost = cost(&costs, &access.shop_id);
     if cost.is_none_or(|cost| cost.is_zero()) || !is_pack {
         return Ok(Shipment { cost, units: BTreeMap::new() });
     }
-    match denied.ask(RESOURCE, api.get_with(access, &path("items"), &[], &NEW_FORMAT)).await {
-        Ok(answer) => Ok(Shipment { cost, units: units(answer.json()?) }),
-        Err(ShopError::NotFound | ShopError::Rejected(_)) => Ok(Shipment::default()),
-        Err(error) => Err(error),
-    }
+    let items = denied.ask(RESOURCE, api.get_with(access, &path("items"), &[], &NEW_FORMAT)).await;
+    Ok(shown::<Vec<ShippedItem>>(items)?.map_or_else(Shipment::default, |items| Shipment { cost, units: units(items) }))
 }
 
 /// Unverified: that `cost` is what is charged in the end; a `compensation` is not taken off it.

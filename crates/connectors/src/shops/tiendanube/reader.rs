@@ -25,7 +25,7 @@ use super::{
     catalogue::Catalogue,
     client::{Session, grants},
     orders, refunds,
-    wire::{Field, Number, OrderWire, ProductWire, StoreWire, SubscriptionWire, ValueChangeWire, is_number},
+    wire::{Field, Number, OrderWire, ProductWire, StoreWire, SubscriptionWire, is_number},
 };
 
 const READ_ORDERS: &str = "read_orders";
@@ -162,12 +162,7 @@ async fn add_order(
     if refunds::needs_history(&wire)
         && let Field::Is(Number(id)) = &wire.id
     {
-        match session.get(&["orders", id, "history", "values"], &[], READ_ORDERS).await {
-            Ok(answer) => returned = refunds::returned(answer.json::<Vec<ValueChangeWire>>()?),
-            // Where a store has no history, the amount stays unknown.
-            Err(ShopError::NotFound | ShopError::MissingScope(_)) => {}
-            Err(error) => return Err(error),
-        }
+        returned = refunds::of_history(session.get(&["orders", id, "history", "values"], &[], READ_ORDERS).await)?;
     }
     orders::sort(batch, wire, &returned, currency);
     Ok(())

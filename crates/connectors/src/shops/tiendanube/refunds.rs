@@ -1,7 +1,10 @@
 //! What went back of an order. The platform has no refunds that an app may read, so they are inferred from what it does
 //! say, and never guessed.
 
-use domain::{imports::Line, shops::Refund};
+use domain::{
+    imports::Line,
+    shops::{Refund, ShopError},
+};
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
@@ -9,6 +12,7 @@ use super::{
     orders::charge,
     wire::{OrderWire, ValueChangeWire},
 };
+use crate::shops::http::Answer;
 
 /// Money that the platform says went back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +56,16 @@ pub(super) fn needs_history(wire: &OrderWire) -> bool {
     matches!(standing, Some(Standing::PartlyReturned | Standing::Reversed { at: None }))
 }
 
+/// What an order's history says of money that went back. Where a store has none, or one that cannot be read, the amount stays
+/// unknown: that keeps no other order from being read.
+pub(super) fn of_history(history: Result<Answer, ShopError>) -> Result<Vec<Returned>, ShopError> {
+    match history.and_then(|answer| answer.json()) {
+        Ok(changes) => Ok(returned(changes)),
+        Err(ShopError::NotFound | ShopError::MissingScope(_) | ShopError::Malformed(_)) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Unverified: that an entry of the history with less paid than before is money that went back.
 pub(super) fn returned(history: Vec<ValueChangeWire>) -> Vec<Returned> {
     let entry = |change: ValueChangeWire| {
@@ -83,5 +97,30 @@ pub(super) fn of(
                 |returned: &Returned| Some(Refund { at: returned.at, lines: vec![charge("refund", returned.amount)?] });
             (sum > Decimal::ZERO && sum <= total).then(|| returned.iter().filter_map(refund).collect())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use rust_decimal::dec;
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[rstest]
+    #[case(r#"[{"total_paid_diff":"-4.00","happened_at":"2026-11-06T10:00:00+0000"}]"#, Some(dec!(4)))]
+    #[case::in_another_form(r#"{"values":[]}"#, None)]
+    #[case::no_json("<html>", None)]
+    fn a_history_that_cannot_be_read_says_nothing(#[case] body: &str, #[case] amount: Option<Decimal>) {
+        let at = datetime!(2026-11-06 10:00 UTC);
+        let expected: Vec<_> = amount.map(|amount| Returned { at, amount }).into_iter().collect();
+        assert_eq!(of_history(Ok(Answer::example(200, &[], body))), Ok(expected));
+    }
+
+    #[test]
+    fn trouble_with_a_history_is_trouble_with_its_order() {
+        assert_eq!(of_history(Err(ShopError::Unauthorized)), Err(ShopError::Unauthorized));
+        assert_eq!(of_history(Err(ShopError::NotFound)), Ok(vec![]));
     }
 }
