@@ -37,12 +37,13 @@ pub struct Anomaly {
     pub first: Date,
     /// Last day on which the series still departed.
     pub last: Date,
-    /// Day of the largest |z|, which `observed`, `score` and `severity` describe.
+    /// Day of the largest |z|, which `observed` and `score` describe.
     pub peak: Date,
     /// Days that raised an alarm by themselves.
     pub alarms: usize,
     pub observed: f64,
     pub score: Score,
+    /// Of its gravest day: an event that goes on is told no less loudly than before.
     pub severity: Severity,
     pub shape: Shape,
 }
@@ -215,13 +216,43 @@ impl Event {
             self.anomaly.last = self.anomaly.last.max(day.date);
             self.anomaly.alarms += 1;
             self.last_alarm = day.date;
+            self.anomaly.severity = self.anomaly.severity.max(severity);
             if day.score.z_score.abs() > self.anomaly.score.z_score.abs() {
                 self.anomaly.peak = day.date;
                 self.anomaly.observed = day.observed;
                 self.anomaly.score = day.score;
-                self.anomaly.severity = severity;
             }
         }
         repeat || expected_now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::date;
+
+    use super::*;
+
+    #[test]
+    fn an_event_that_goes_on_is_as_grave_as_its_gravest_day() {
+        let first = date!(2026 - 03 - 02);
+        let values = [Some(100.0); 28];
+        let baseline = Baseline::fit(DailySeries { first: date!(2026 - 02 - 02), values: &values }, &BTreeSet::new());
+        let baseline = baseline.unwrap();
+        let usual = baseline.score(100.0, Weekday::Monday).unwrap();
+        let day = |date: Date, z_score: f64, relative_change: f64| {
+            let score = Score { z_score, relative_change, ..usual };
+            (Day { date, observed: 100.0, score }, score.severity().unwrap())
+        };
+        let (begun, medium) = day(first, 3.6, 0.12);
+        let mut event = Event::begin(begun, medium, baseline);
+        // More of a surprise on a day on which more is usual, and less of a change.
+        let (next, low) = day(first.next_day().unwrap(), 3.9, 0.09);
+        assert!(event.explains(next, low));
+        assert_eq!((medium, low), (Severity::Medium, Severity::Low));
+        assert_eq!((event.anomaly.peak, event.anomaly.severity), (next.date, Severity::Medium));
+        let (last, high) = day(next.date.next_day().unwrap(), 5.5, 0.3);
+        assert!(event.explains(last, high));
+        assert_eq!((high, event.anomaly.severity), (Severity::High, Severity::High));
     }
 }

@@ -54,8 +54,13 @@ const MAX_NAME_CHARS: usize = 60;
 /// is told from what the service says, whatever it reads.
 pub fn quoted(name: &str) -> String {
     let plain = |c: char| if c.is_control() || is_quote(c) { ' ' } else { c };
-    let cut: String = name.chars().map(plain).take(MAX_NAME_CHARS).collect();
+    let cut: String = name.chars().filter(|c| !turns(*c)).map(plain).take(MAX_NAME_CHARS).collect();
     format!("\"{}\"", cut.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Whether it turns the order in which the text after it is drawn, beyond the quotes (Unicode UAX 9).
+const fn turns(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn is_quote(c: char) -> bool {

@@ -522,3 +522,21 @@ async fn a_models_text_is_kept_for_the_same_facts_and_people_decide() {
     write(vec![], NOW + Duration::days(15)).await;
     assert!(list().await.iter().all(|row| row.status != Status::Open));
 }
+
+/// The year of a date is written once it is long ago: the facts are the same, and the model may say nothing of it.
+#[tokio::test]
+async fn what_a_model_says_again_of_another_template_is_asked_for_once() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    for template in ["on 28 December", "on 28 December 2025"] {
+        let worded = Worded {
+            draft: draft("a"),
+            template: texts(template),
+            model: Some(texts("worded")),
+            language: Language::English,
+        };
+        db.store.replace(account, Ending::default(), vec![worded], NOW).await.unwrap();
+        let known = db.store.worded(account, NOW).await.unwrap();
+        assert!(!known.is_new(&draft("a"), &texts(template)), "{template}");
+    }
+}

@@ -443,6 +443,38 @@ async fn a_situation_has_one_open_insight_which_people_may_dismiss() {
 }
 
 #[tokio::test]
+async fn what_a_person_opens_again_goes_on_whatever_became_of_a_later_one() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let write = async |title: &str, now: OffsetDateTime| {
+        InsightWriter::replace(&*db.store, account, Ending::default(), vec![insight("a", title)], now).await.unwrap()
+    };
+    let list = async || {
+        let page = PageRequest { limit: 10, cursor: None };
+        InsightStore::page(&*db.store, account, insights::Filter::default(), page).await.unwrap().found.items
+    };
+    let decide = async |id: InsightId, to: insights::Status, now: OffsetDateTime| {
+        InsightStore::decide(&*db.store, account, id, to, None, now).await.unwrap()
+    };
+    write("3 gone", NOW).await;
+    let first = list().await[0].id;
+    decide(first, insights::Status::Resolved, NOW).await;
+    let later = NOW + Duration::days(8);
+    write("4 gone", later).await;
+    let second = list().await[0].id;
+    decide(second, insights::Status::Dismissed, later).await;
+    decide(first, insights::Status::Open, later).await;
+    write("5 gone", later).await;
+    let found: Vec<_> =
+        list().await.into_iter().map(|insight| (insight.id, insight.status, insight.written.title)).collect();
+    let expected = [
+        (second, insights::Status::Dismissed, "4 gone".to_owned()),
+        (first, insights::Status::Open, "5 gone".to_owned()),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
 async fn facts_are_the_accounts_own_and_the_newest() {
     let db = fresh().await;
     let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);

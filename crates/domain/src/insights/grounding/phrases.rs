@@ -69,12 +69,13 @@ impl Sentence {
         self.folded.split_whitespace().collect()
     }
 
-    /// Takes the phrase out, wherever it stands, and says how often it did.
+    /// Takes the phrase out, wherever it stands, and says how often it did. One with an accent is looked for with it.
     pub(super) fn take_out(&mut self, phrase: &str) -> usize {
+        let text = if phrase.is_ascii() { &mut self.folded } else { &mut self.accented };
         let pattern = format!(" {phrase} ");
-        let count = self.folded.matches(&pattern).count();
+        let count = text.matches(&pattern).count();
         if count > 0 {
-            self.folded = self.folded.replace(&pattern, " . ");
+            *text = text.replace(&pattern, " . ");
         }
         count
     }

@@ -152,6 +152,11 @@ fn another_number_is_refused(#[case] text: &str) {
     assert!(matches!(say(text), Err(Refusal::Number(_))), "{text}: {:?}", say(text));
 }
 
+#[test]
+fn a_quoted_name_turns_no_text_beyond_its_quotes() {
+    assert_eq!(quoted("Mug \u{202e}gum\u{2066} 99\u{2069}"), "\"Mug gum 99\"");
+}
+
 #[rstest]
 #[case("", Refusal::Empty)]
 #[case(" \u{a0} ", Refusal::Empty)]

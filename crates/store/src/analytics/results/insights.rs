@@ -34,10 +34,13 @@ statement!(
 );
 
 statement!(
-    /// How the insights ended that were written, ended or decided on after an instant.
+    /// How the insights ended that were written, ended or decided on after an instant. What a person has opened again since,
+    /// be it an older insight of the situation, goes on.
     EndedSince(account: i64 => BigInt, since: OffsetDateTime => Timestamptz) -> EndedRow = "
-    SELECT fingerprint, status, decided_at, coalesce(resolved_at, computed_at) AS ended_at FROM insights
-    WHERE account_id = $1 AND status <> 'open' AND greatest(decided_at, resolved_at, computed_at) > $2"
+    SELECT fingerprint, status, decided_at, coalesce(resolved_at, computed_at) AS ended_at FROM insights i
+    WHERE account_id = $1 AND status <> 'open' AND greatest(decided_at, resolved_at, computed_at) > $2
+        AND NOT EXISTS (
+            SELECT FROM insights o WHERE o.account_id = $1 AND o.fingerprint = i.fingerprint AND o.status = 'open')"
 );
 
 row!(
@@ -109,9 +112,9 @@ statement!(
         is_told = excluded.is_told, at_stake = excluded.at_stake, story_id = excluded.story_id,
         weight = excluded.weight, computed_at = excluded.computed_at
     WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source,
-            old.language, old.facts, old.is_told, old.at_stake, old.story_id, old.weight)
+            old.basis, old.language, old.facts, old.is_told, old.at_stake, old.story_id, old.weight)
             IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
-                excluded.suggested_action, excluded.impact_estimate, excluded.source,
+                excluded.suggested_action, excluded.impact_estimate, excluded.source, excluded.basis,
                 excluded.language, excluded.facts, excluded.is_told, excluded.at_stake, excluded.story_id,
                 excluded.weight)
     RETURNING true AS written"

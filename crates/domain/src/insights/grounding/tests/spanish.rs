@@ -143,6 +143,7 @@ const FALSE_CAUSE: &[&str] = &[
     "Las ventas cayeron, ya que no hubo anuncios.",
     "Esto se explica por el clima.",
     "La culpa es del clima.",
+    "La pausa de los anuncios impactó las ventas.",
     "PORQUE LLOVIO",
 ];
 
