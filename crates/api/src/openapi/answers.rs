@@ -79,7 +79,7 @@ impl Modify for Errors {
                         add_headers(response);
                     }
                 }
-                if method == HttpMethod::Get {
+                if method == HttpMethod::Get && !is_unconditional(&method, operation) {
                     operation.responses.responses.insert("304".to_owned(), unchanged().into());
                 }
                 let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
@@ -93,6 +93,12 @@ impl Modify for Errors {
             }
         }
     }
+}
+
+/// Whether it answers in full whatever `Prefer` and `If-None-Match` say, as `/health` does, which is neither refused nor kept.
+pub fn is_unconditional(method: &HttpMethod, operation: &Operation) -> bool {
+    let is_public = matches!(Access::of(method, operation), Access::Public { .. });
+    is_public && extension(operation, "x-max-age").is_none()
 }
 
 /// The operations of a path, each with its method.

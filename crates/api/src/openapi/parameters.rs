@@ -9,11 +9,8 @@ use utoipa::{
     },
 };
 
-use super::answers::operations_mut;
-use crate::{
-    csv::{self, FormatParam},
-    endpoint::Access,
-};
+use super::answers::{is_unconditional, operations_mut};
+use crate::csv::{self, FormatParam};
 
 /// Tidies the parameters and adds the request headers.
 pub struct Parameters;
@@ -78,16 +75,16 @@ fn headers(method: &HttpMethod, operation: &Operation) -> Vec<Parameter> {
             .build()
     };
     let text = || ObjectBuilder::new().schema_type(Type::String);
-    let keyed = matches!(Access::of(method, operation), Access::Key(_));
+    let conditional = !is_unconditional(method, operation);
     let mut headers = Vec::new();
-    if keyed {
+    if conditional {
         headers.push(header(
             "Prefer",
             "`handling=strict` refuses what would otherwise be corrected or ignored.",
             text(),
         ));
     }
-    if *method == HttpMethod::Get {
+    if conditional && *method == HttpMethod::Get {
         headers.push(header("If-None-Match", "The `ETag` of an earlier answer: 304 if it still holds.", text()));
     }
     if *method == HttpMethod::Post {

@@ -197,7 +197,7 @@ impl Input for ListParams {}
     responses((status = 200, description = "A page of incidents.", body = Body)),
     security(()),
     extensions(
-        ("x-errors" = json!([Code::InvalidParameter, Code::NoDb])),
+        ("x-errors" = json!([Code::InvalidParameter, Code::NoDb, Code::Overloaded])),
         ("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12"))
     )
 )]
@@ -232,7 +232,7 @@ fn unknown() -> ApiError {
     responses((status = 200, description = "The incident.", body = OneBody)),
     security(()),
     extensions(
-        ("x-errors" = json!([Code::InvalidParameter, Code::NotFound, Code::NoDb])),
+        ("x-errors" = json!([Code::InvalidParameter, Code::NotFound, Code::NoDb, Code::Overloaded])),
         ("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12"))
     )
 )]

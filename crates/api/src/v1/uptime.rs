@@ -209,7 +209,7 @@ impl Input for WindowParams {}
     responses((status = 200, description = "The figures.", body = Body)),
     security(()),
     extensions(
-        ("x-errors" = json!([Code::InvalidParameter, Code::NoDb])),
+        ("x-errors" = json!([Code::InvalidParameter, Code::NoDb, Code::Overloaded])),
         ("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12"))
     )
 )]

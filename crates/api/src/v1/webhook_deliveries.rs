@@ -318,6 +318,7 @@ pub async fn resend(
     warnings.extend(ignored);
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let delivery = path::delivery(&request).ok_or_else(unknown)?;
+    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     let work =
         async move { state.delivery_log.resend(account, id, delivery, idempotency, None, (state.clock)()).await };
     let conflict = |message: &'static str| Err(ApiError::new(Code::InvalidTransition).message(message));

@@ -170,7 +170,7 @@ fn unknown() -> ApiError {
     ),
     responses((status = 200, description = "The replay.", body = ReplayBody)),
     security(("api_key" = ["read"])),
-    extensions(("x-errors" = json!([Code::NotFound])))
+    extensions(("x-errors" = json!([Code::WebhookNotFound, Code::NotFound])))
 )]
 pub async fn get(
     caller: Caller,
@@ -181,6 +181,7 @@ pub async fn get(
     let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let replay = path::number(&request, "replay").ok_or_else(unknown)?;
+    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     let found = state.replays.find(account, id, replay).await?.ok_or_else(unknown)?;
     Reply::found(&ReplayBody::of(&found, warnings))
 }
@@ -196,7 +197,7 @@ pub async fn get(
     ),
     responses((status = 200, description = "The replay as it was left.", body = ReplayBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+    extensions(("x-errors" = json!([Code::WebhookNotFound, Code::NotFound, Code::InvalidTransition])))
 )]
 pub async fn cancel(
     caller: Caller,
@@ -207,6 +208,7 @@ pub async fn cancel(
     let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let replay = path::number(&request, "replay").ok_or_else(unknown)?;
+    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     let work = async move { replays::cancel(&*state.replays, account, id, replay, (state.clock)()).await };
     match detached(work).await? {
         Cancellation::Canceled(replay) => Reply::done(&ReplayBody::of(&replay, warnings)),

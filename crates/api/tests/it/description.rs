@@ -263,6 +263,19 @@ fn parameters_are_known_where_they_are_described_and_nowhere_else() {
 }
 
 #[test]
+fn request_headers_are_described_where_they_are_heeded() {
+    let (document, service) = (document(), service());
+    for (_, path, operation) in operations(&document).into_iter().filter(|(method, ..)| method == "GET") {
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let told = |name: &str| parameters.clone().any(|known| known["name"] == name);
+        let answer = service.get_with(&format!("{path}?_=1"), BOTH, &[("Prefer", "handling=strict")]);
+        let heeded = answer.status == 400;
+        let cached = operation["responses"].get("304").is_some();
+        assert_eq!((told("Prefer"), told("If-None-Match"), cached), (heeded, heeded, heeded), "{path}");
+    }
+}
+
+#[test]
 fn described_values_are_the_accepted_ones() {
     let (document, service) = (document(), service());
     for (method, path, operation) in operations(&document) {

@@ -254,11 +254,22 @@ fn a_delivery_is_sent_again_if_it_can_be(#[case] value: Resent, #[case] status: 
     log.expect_resend()
         .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(DELIVERY), eq(None), eq(None), eq(NOW))
         .returning(move |_, _, _, _, _, _| Ok(Idempotent { value, replayed: false }));
-    let service = Service::start(State { delivery_log: Arc::new(log), ..state() });
+    let service =
+        Service::start(State { webhook_settings: Arc::new(settings()), delivery_log: Arc::new(log), ..state() });
     let answer = send(service, "POST", &format!("/api/v1/webhooks/3/deliveries/{DELIVERY}/resend"), "");
     assert_eq!((answer.status, &answer.json()["error"]), (status, &error));
     let other = send(service, "POST", "/api/v1/webhooks/3/deliveries/nonsense/resend", "");
     assert_eq!(other.error(), (404, "not_found".into()));
+}
+
+/// The mocks of deliveries and replays panic when they are called.
+#[rstest]
+#[case("POST", "deliveries/0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a/resend")]
+#[case("GET", "replay/12")]
+#[case("DELETE", "replay/12")]
+fn what_is_below_an_unknown_subscription_names_that(#[case] method: &str, #[case] below: &str) {
+    let answer = send(with_settings(settings()), method, &format!("/api/v1/webhooks/4/{below}"), "");
+    assert_eq!(answer.error(), (404, "webhook_not_found".into()));
 }
 
 fn leased() -> Leased {

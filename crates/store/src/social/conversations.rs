@@ -187,10 +187,12 @@ async fn listing(
     page: PageRequest,
 ) -> Result<Listing, Failure> {
     let positions: Vec<i64> = positions(account, filter, page).load(connection).await?;
+    // Cut before the rows are read: one that moves up in between is not among them, and the list goes on all the same.
+    let Page { items: positions, next_cursor } = Page::cut(positions, page.limit, |position| *position);
     let mut rows: Vec<ConversationRow> = Rows { account: account.0, positions: &positions }.load(connection).await?;
     rows.sort_unstable_by_key(|row| Reverse(row.position));
-    let found = rows.into_iter().map(Conversation::try_from).collect::<Result<Vec<_>, _>>()?;
-    let page = Page::cut(found, page.limit, |conversation: &Conversation| conversation.position);
+    let items = rows.into_iter().map(Conversation::try_from).collect::<Result<Vec<_>, _>>()?;
+    let page = Page { items, next_cursor };
     let SummaryRow { open, waiting, held } = Counts { account: account.0 }.get_result(connection).await?;
     let mut of_each = vec![Vec::new(); page.items.len()];
     if with_messages {

@@ -26,7 +26,7 @@ use store::Retention;
 use time::{Duration, OffsetDateTime, macros::datetime};
 
 use crate::{
-    database::{Database, fresh},
+    database::{Database, fresh, until_waiting},
     shop,
 };
 
@@ -205,6 +205,36 @@ async fn a_thread_moves_up_with_every_message_and_each_is_noted_once() {
         newest.items.iter().chain(&older.items).map(|message| message.body.as_deref().unwrap()).collect();
     assert_eq!(bodies, ["¡Hola!", "¿hay alguien?", "hola"]);
     assert_eq!(older.next_cursor, None);
+}
+
+#[tokio::test]
+async fn a_list_goes_on_though_a_thread_moves_up_while_it_is_read() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    for id in ["1", "2", "3"] {
+        posted(&db, &profile, comment(id, None, "hola")).await;
+    }
+    let threads = all(&db, account).await;
+    let (newest, moving) = (&threads[0], &threads[1]);
+    posted(&db, &profile, comment("4", Some("2"), "¿hay alguien?")).await;
+    let top = all(&db, account).await[0].position;
+    // As before that message, which comes while the page is read.
+    let place = "UPDATE conversations SET position = $1 WHERE account_id = $2 AND id = $3";
+    db.sql.execute(place, &[&moving.position, &account.0, &moving.id.0]).await.unwrap();
+    let other = db.session().await;
+    other.batch_execute("BEGIN; LOCK TABLE social_posts IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let first = PageRequest { limit: 1, cursor: None };
+    let listing = ConversationStore::page(&*db.store, account, ConversationFilter::default(), false, first);
+    let arrival = async {
+        until_waiting(&db.sql, 1).await;
+        other.execute(place, &[&top, &account.0, &moving.id.0]).await.unwrap();
+        other.batch_execute("COMMIT").await.unwrap();
+    };
+    let (listed, ()) = tokio::join!(listing, arrival);
+    let page = listed.unwrap().page;
+    let seen: Vec<_> = page.items.iter().map(|conversation| conversation.external_id.as_str()).collect();
+    assert_eq!((seen, page.next_cursor), (vec!["3"], Some(newest.position)));
 }
 
 #[tokio::test]
