@@ -176,7 +176,7 @@ async fn somebody_signs_up_by_a_link_from_a_mail() {
     let (dashboard, receiver) = with_mail(&[]).await;
     let mut browser = dashboard.browser();
     let asked = browser.post("/signup", "email=Ana%40Example.com").await;
-    assert!(asked.status == 200 && asked.text.contains("Look at your mail"), "{}", asked.text);
+    assert!(asked.status == 200 && asked.text.contains("Check your email"), "{}", asked.text);
     let mail = receiver.next();
     assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ana@example.com", "Create your account"));
     let link = mail.link(&dashboard);
@@ -264,13 +264,13 @@ async fn a_new_address_is_confirmed_before_it_counts() {
     let sent = browser.post("/settings/address", "email=ana.ruiz%40example.com").await;
     assert!(sent.text.contains("on its way to the new address"), "{}", sent.text);
     let mail = receiver.next();
-    assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ana.ruiz@example.com", "Confirm your new address"));
+    assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ana.ruiz@example.com", "Confirm your new email address"));
     assert_eq!(log_in(&mut dashboard.browser(), "ana.ruiz@example.com", PASSWORD).await.status, 422);
     let link = mail.link(&dashboard);
     assert!(dashboard.browser().get(&link).await.text.contains("<form"));
     assert_eq!(dashboard.browser().post(&link, "").await.header("location"), Some("/login"));
     let told = receiver.next();
-    assert_eq!((told.to.as_str(), told.subject.as_str()), ("ana@example.com", "Your address was changed"));
+    assert_eq!((told.to.as_str(), told.subject.as_str()), ("ana@example.com", "Your email address was changed"));
     assert!(!browser.is_in().await);
     assert_eq!(log_in(&mut browser, "ana@example.com", PASSWORD).await.status, 422);
     assert_eq!(log_in(&mut browser, "ana.ruiz@example.com", PASSWORD).await.status, 303);
@@ -295,8 +295,8 @@ async fn without_a_way_to_send_mails_it_is_said_and_the_command_line_helps() {
     let mut browser = dashboard.browser();
     for path in ["/signup", "/reset"] {
         let page = browser.get(path).await;
-        assert!(page.text.contains("sends no mails") && !page.text.contains("<form"), "{}", page.text);
-        assert!(browser.post(path, "email=ana%40example.com").await.text.contains("sends no mails"));
+        assert!(page.text.contains("sends no email") && !page.text.contains("<form"), "{}", page.text);
+        assert!(browser.post(path, "email=ana%40example.com").await.text.contains("sends no email"));
     }
     assert_eq!(browser.get("/outbox").await.status, 404);
     let account = dashboard.service.account.to_string();

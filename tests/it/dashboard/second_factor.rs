@@ -49,7 +49,7 @@ async fn turn_on(browser: &mut Browser) -> (String, Vec<String>) {
     let secret = between(&page, "<code>", "</code>").to_owned();
     assert_eq!(base32(&secret).len(), 20);
     let wrong = browser.post("/settings/second-factor", "act=on&code=000000").await;
-    assert!(wrong.text.contains("no code that works now"), "{}", wrong.text);
+    assert!(wrong.text.contains("That code does not work now"), "{}", wrong.text);
     let on = browser.post("/settings/second-factor", &format!("act=on&code={}", code(&secret, -1))).await;
     assert!(on.text.contains("second factor is on"), "{}", on.text);
     let codes: Vec<_> = between(&on.text, "<pre>", "</pre>").lines().map(ToOwned::to_owned).collect();

@@ -66,7 +66,7 @@ async fn advertising_is_what_the_network_says_also_after_it_was_corrected() {
     let printed = import().output().unwrap();
     assert!(String::from_utf8_lossy(&printed.stdout).contains("1 refused"), "{printed:?}");
     let said = std::fs::read_to_string(file.with_extension("csv.rejects.csv")).unwrap();
-    assert!(said.contains("Meta Ads is connected, and itself told of"), "{said}");
+    assert!(said.contains("Meta Ads is connected and has already reported"), "{said}");
     ADS.compare(&rig).await;
 }
 

@@ -159,7 +159,7 @@ reply-message = Answer
 reply-write-go = Send
 judge = Was the decision right?
 judge-about = Judgements open the mode “Automatic”, and close it. They send nothing.
-judge-category = What the comment is about, if you say so
+judge-category = What the comment is about (optional)
 judge-unsaid = As the bot says
 judge-right = Right
 judge-wrong = Wrong
@@ -179,7 +179,7 @@ message-bad = Write 1 to { $most } characters ({ $there } on Mercado Libre).
 message-leads-away = Mercado Libre forbids links, addresses, telephone numbers and handles in answers. Leave them out.
 template-unused = No version of this template is in use any more. Choose another one.
 template-needs-link = This template leads to a link, and the settings have none.
-template-unusable = This template leads away or uses the name. Mercado Libre forbids the one and does not tell the other.
+template-unusable = This template leads away from Mercado Libre or uses the customer’s name. It forbids the first and does not tell the second.
 
 # Templates
 templates-title = Templates, newest first

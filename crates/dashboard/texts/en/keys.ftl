@@ -18,6 +18,7 @@ keys-rotating-how = You get a new key at once, with the same name and access. Th
 key-name = Name
 key-name-help = What uses it, such as “Warehouse sync”.
 key-name-bad = Write a name of 1 to 100 characters.
+key-limit = There are 100 keys that work already, which is the limit. Revoke one first.
 key-unnamed = Key { $prefix }…
 key-prefix = Key
 key-access = Access

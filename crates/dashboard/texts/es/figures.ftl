@@ -75,7 +75,7 @@ units-left = { $count_n ->
 out-now = Sin stock
 axis-today = hoy
 axis-days = { $count } días
-how-band = El rango esperado es donde caen unos 19 de cada 20 días corrientes: incluye día de la semana, tendencia, estación y feriados.
+how-band = El rango esperado es donde caen unos 19 de cada 20 días corrientes: incluye día de la semana, tendencia, estacionalidad y feriados.
 how-edge = Donde la línea comparada va por el borde, ese día queda muy fuera de la escala. Su cifra está en la tabla.
 
 severity-low = Baja

@@ -1,13 +1,13 @@
 integrations = Tiendas conectadas
 integrations-offers = Conectar una tienda
-integrations-viewer = Una persona con rol de edición o propiedad puede conectar una tienda aquí.
+integrations-viewer = Un editor o propietario de la cuenta puede conectar una tienda aquí.
 offer-not-yet = Todavía no está disponible en este servicio.
 offer-for-operator = Para quien opera el servicio
 integrations-no-app = Este servicio todavía no tiene una aplicación en { $platform }. Quien lo opera registra una allí, con la dirección de retorno { $redirect }, y define { $settings }.
 integrations-sandbox = Esta es la tienda de prueba. Solo se conecta a sustitutos de las plataformas; cambia a la tienda real para conectar una de verdad.
-reads-shopify = Lee pedidos, devoluciones, productos, stock, costos y quién compró, hasta donde la tienda lo permite. Allí no se cambia nada.
+reads-shopify = Lee pedidos, reembolsos, productos, stock, costos y quién compró, hasta donde la tienda lo permite. Allí no se cambia nada.
 reads-tiendanube = Lee pedidos, productos, stock, costos y quién compró. Allí no se cambia nada.
-reads-mercadolibre = Lee pedidos, devoluciones, comisiones, publicaciones y stock de los últimos doce meses. Allí no se cambia nada.
+reads-mercadolibre = Lee pedidos, reembolsos, comisiones, publicaciones y stock de los últimos doce meses. Allí no se cambia nada.
 reads-meta = Lee cuánto costaron y qué trajeron los anuncios de una cuenta publicitaria en Facebook e Instagram, día por día, de los últimos 37 meses. Allí no se cambia nada.
 reads-google_ads = Lee cuánto costaron y qué trajeron los anuncios de una cuenta publicitaria en Google, día por día, de los últimos 37 meses. Allí no se cambia nada.
 connect-on = Conectar { $platform }
@@ -58,7 +58,7 @@ connection-error-permission_lost = falta un permiso.
 connection-error-blocked = la tienda o la aplicación está suspendida allí.
 connection-error-not_delivering = la plataforma responde, pero no con lo que se pidió.
 connection-error-unreachable = la plataforma no responde.
-connection-done-connected = Conectada. Se está leyendo su historia, los pedidos más nuevos primero.
+connection-done-connected = Conectada. Se está leyendo su historial, los pedidos más nuevos primero.
 connection-done-asked = Se está leyendo ahora. La lectura más nueva aparece en la lista de abajo cuando termina.
 connection-done-ended = Desconectada. Lo leído queda.
 sync-now = Leer ahora
@@ -76,16 +76,16 @@ run-read = Leídos
 run-stored = Nuevos o cambiados
 run-refused = Dejados afuera
 run-why = Por qué
-run-done = Lista
+run-done = Terminada
 run-failed = Falló
 run-more = { $count_n ->
     [one] { $count } más
    *[other] { $count } más
 }
 stream-changes = Cambios
-stream-back_fill = Historia
+stream-back_fill = Historial
 stream-catalogue = Catálogo
 stream-reread = Pedidos sin cerrar
 stream-ads = Publicidad
 how-connections = Una tienda se lee cada diez minutos, una cuenta publicitaria cada hora, y enseguida cuando la plataforma avisa de un cambio. Está al día si se leyó en las últimas 24 horas.
-how-runs = La historia se lee hacia atrás, por tramos. Un tramo cuenta cuando está guardado entero; un registro que no se puede tomar queda afuera, y se nombra. Las lecturas se guardan 30 días.
+how-runs = El historial se lee hacia atrás, por tramos. Un tramo cuenta cuando está guardado entero; un registro que no se puede tomar queda afuera, y se nombra. Las lecturas se guardan 30 días.

@@ -18,6 +18,7 @@ keys-rotating-how = Recibes una clave nueva al instante, con el mismo nombre y a
 key-name = Nombre
 key-name-help = Qué la usa, por ejemplo «Sincronización del depósito».
 key-name-bad = Escribe un nombre de 1 a 100 caracteres.
+key-limit = Ya hay 100 claves vigentes, que es el límite. Revoca una antes.
 key-unnamed = Clave { $prefix }…
 key-prefix = Clave
 key-access = Acceso
@@ -46,7 +47,7 @@ key-once-try = Pruébala:
 key-once-saved = Ya la guardé
 key-rotate = Rotar la clave
 key-overlap = La clave anterior sigue
-key-overlap-none = nada: termina ahora mismo
+key-overlap-none = no: termina ahora mismo
 key-overlap-hours = { $count_n ->
     [one] { $count } hora
    *[other] { $count } horas

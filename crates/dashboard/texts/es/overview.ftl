@@ -19,7 +19,7 @@ than-weekdays = en los mismos días de la semana, { $weeks_n ->
 than-year = un año antes
 outside-none = Ningún día salió del rango esperado.
 outside-one = Un día salió del rango esperado: { $day }, con { $value }.
-outside-many = { $count } días salieron del rango esperado; el más lejano, { $day }, con { $value }.
+outside-many = { $count } días salieron del rango esperado; el que más se alejó, { $day }, con { $value }.
 
 line-today = hoy hasta ahora
 line-before-before = { $days } días antes
@@ -78,7 +78,7 @@ how-margin = Margen = ganancia ÷ ingresos netos. Sin valor donde los ingresos n
 how-ad_spend = Gasto en anuncios como lo informan las plataformas o tus archivos.
 how-stories = Los eventos se encuentran al comparar cada día con lo que los días anteriores hacían esperar, y se ordenan: lo crítico primero, después por el dinero en juego.
 how-stockouts = De la demanda prevista de cada producto y su stock. La barra abarca 6 de cada 10 resultados.
-how-risks = La pérdida probable es el promedio de lo que puede pasar en 30 días, como contribución, no como ventas.
+how-risks = La pérdida probable es el promedio de lo que puede pasar en 30 días, como margen de contribución, no como ventas.
 curl-figures = las cifras: “totals”, de los días completos
 curl-chart = el gráfico: “data”, con el día de hoy
 

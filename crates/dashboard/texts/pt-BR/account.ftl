@@ -27,14 +27,14 @@ shop-country = Números e datas como em
 shop-country-help = Por exemplo, 1.234,56 no Brasil e 1,234.56 no México.
 country-usual = Como é usual no idioma
 shop-holidays = Feriados de
-shop-holidays-help = Esses dias não são julgados, nem se aprende com eles.
+shop-holidays-help = Nesses dias não se procuram anomalias, e eles não contam para saber o que é normal.
 holidays-none = Nenhum país
 fee-rate = Taxa, % da receita
 fee-rate-help = Quando a loja não informa o que um pedido custou.
 fee-fixed = Taxa por pedido
 shipping-per-order = Frete de cada pedido
 shipping-help = Quando não é informado.
-cogs-ratio = Custo da mercadoria, % da receita
+cogs-ratio = Custo das mercadorias, % da receita
 cogs-help = Quando não se conhece o custo do produto nem o da sua categoria.
 choose-one = Escolha um da lista.
 share-wrong = Escreva uma porcentagem de 0 a 100, com no máximo três decimais.
@@ -48,7 +48,7 @@ export-kept = Pode ser baixado durante { $days } dias.
 export-go = Criar um arquivo
 export-leave = O arquivo está sendo criado. Você pode sair da página; ele continua.
 exports = Arquivos
-export-of = Pedido: { $time }
+export-of = Solicitado: { $time }
 export-queued = Espera a vez.
 export-running = { $rows } linhas até agora.
 export-done = { $rows } linhas, { $size }, pronto desde { $time }.
@@ -58,7 +58,7 @@ action-export-requested = Pediu uma exportação
 action-export-fetched = Baixou uma exportação
 
 erase = Excluir a conta
-erase-what = A loja real e a de teste de { $shop } são excluídas, com tudo o que há nelas, e com as pessoas que não pertencem a outra loja. Dos créditos ficam os valores para os livros, sem nome.
+erase-what = A loja real e a de teste de { $shop } são excluídas, com tudo o que há nelas, e com as pessoas que não pertencem a outra loja. Dos créditos ficam os valores para a contabilidade, sem nome.
 erase-now = As chaves e os acessos de todos terminam na hora.
 erase-undo-for = Por { $days } dias um proprietário pode entrar e desfazer. Depois nada se recupera.
 erase-export = Antes, leve um arquivo com tudo
@@ -66,13 +66,13 @@ erase-name = Escreva o nome da loja
 erase-name-wrong = Esse não é o nome da loja. Nada foi mudado.
 erase-go = Excluir a conta
 erase-coming = A conta é excluída em { $day } às { $time }. Até lá você pode desfazer.
-erase-ended = As chaves que terminaram continuam assim: crie outras.
+erase-ended = As chaves de API que deixaram de funcionar não voltam: crie outras.
 erase-undo = Manter a conta
-erase-asked = A conta é excluída em { $day }. Até lá um proprietário pode entrar e mantê-la. Todos saíram.
+erase-asked = A conta é excluída em { $day }. Até lá um proprietário pode entrar e mantê-la. A sessão de todos foi encerrada.
 erase-notice = Esta conta é excluída em { $day }. Mantê-la
 action-erasure-requested = Pediu a exclusão da conta
 action-erasure-undone = Manteve a conta
-action-customer-forgotten = Esqueceu um cliente
+action-customer-forgotten = Apagou os dados de um cliente
 
 system = Sistema
 job-late = Atraso
@@ -129,7 +129,7 @@ noted-field = { $field ->
     [role] papel
     [scopes] permissões
     [template_id] modelo
-    [status] situação
+    [status] estado
     [handling] quem responde
     [correct] correto
     [channel] canal
@@ -140,7 +140,7 @@ noted-field = { $field ->
     [active] ligado
     [since] de
     [until] até
-    [states] situações
+    [states] estados
     [deliveries] entregas
     [name] nome
     [metric] vigia

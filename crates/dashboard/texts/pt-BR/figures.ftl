@@ -73,7 +73,7 @@ units-left = { $count_n ->
 out-now = Sem estoque
 axis-today = hoje
 axis-days = { $count } dias
-how-band = A faixa esperada é onde caem cerca de 19 de cada 20 dias comuns: inclui dia da semana, tendência, estação e feriados.
+how-band = A faixa esperada é onde caem cerca de 19 de cada 20 dias comuns: inclui dia da semana, tendência, sazonalidade e feriados.
 how-edge = Onde a linha comparada segue a borda, esse dia fica muito fora da escala. O número dele está na tabela.
 
 severity-low = Baixa

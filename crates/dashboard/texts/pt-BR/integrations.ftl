@@ -1,13 +1,13 @@
 integrations = Lojas conectadas
 integrations-offers = Conectar uma loja
-integrations-viewer = Uma pessoa com papel de edição ou de proprietária pode conectar uma loja aqui.
+integrations-viewer = Um editor ou proprietário da conta pode conectar uma loja aqui.
 offer-not-yet = Ainda não está disponível neste serviço.
 offer-for-operator = Para quem opera o serviço
 integrations-no-app = Este serviço ainda não tem um aplicativo para { $platform }. Quem o opera registra um lá, com o endereço de retorno { $redirect }, e define { $settings }.
 integrations-sandbox = Esta é a loja de teste. Ela só se conecta a substitutos das plataformas; mude para a loja real para conectar uma de verdade.
-reads-shopify = Lê pedidos, devoluções, produtos, estoque, custos e quem comprou, até onde a loja permite. Nada é alterado lá.
+reads-shopify = Lê pedidos, reembolsos, produtos, estoque, custos e quem comprou, até onde a loja permite. Nada é alterado lá.
 reads-tiendanube = Lê pedidos, produtos, estoque, custos e quem comprou. Nada é alterado lá.
-reads-mercadolibre = Lê pedidos, devoluções, tarifas, anúncios e estoque dos últimos doze meses. Nada é alterado lá.
+reads-mercadolibre = Lê pedidos, reembolsos, taxas, anúncios e estoque dos últimos doze meses. Nada é alterado lá.
 reads-meta = Lê quanto custaram e o que trouxeram os anúncios de uma conta de anúncios no Facebook e no Instagram, dia a dia, dos últimos 37 meses. Nada é alterado lá.
 reads-google_ads = Lê quanto custaram e o que trouxeram os anúncios de uma conta de anúncios no Google, dia a dia, dos últimos 37 meses. Nada é alterado lá.
 connect-on = Conectar { $platform }

@@ -18,6 +18,7 @@ keys-rotating-how = Você recebe uma chave nova na hora, com o mesmo nome e aces
 key-name = Nome
 key-name-help = O que a usa, por exemplo “Sincronização do depósito”.
 key-name-bad = Escreva um nome de 1 a 100 caracteres.
+key-limit = Já há 100 chaves válidas, que é o limite. Revogue uma antes.
 key-unnamed = Chave { $prefix }…
 key-prefix = Chave
 key-access = Acesso
@@ -46,7 +47,7 @@ key-once-try = Experimente:
 key-once-saved = Já guardei
 key-rotate = Rotacionar a chave
 key-overlap = A chave antiga continua
-key-overlap-none = nada: termina agora mesmo
+key-overlap-none = não: termina agora mesmo
 key-overlap-hours = { $count_n ->
     [one] por { $count } hora
    *[other] por { $count } horas

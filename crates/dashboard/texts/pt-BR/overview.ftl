@@ -19,7 +19,7 @@ than-weekdays = nos mesmos dias da semana, { $weeks_n ->
 than-year = um ano antes
 outside-none = Nenhum dia saiu da faixa esperada.
 outside-one = Um dia saiu da faixa esperada: { $day }, com { $value }.
-outside-many = { $count } dias saíram da faixa esperada; o mais distante, { $day }, com { $value }.
+outside-many = { $count } dias saíram da faixa esperada; o que mais se afastou, { $day }, com { $value }.
 
 line-today = hoje até agora
 line-before-before = { $days } dias antes
@@ -78,7 +78,7 @@ how-margin = Margem = lucro ÷ receita líquida. Sem valor onde a receita líqui
 how-ad_spend = Gasto com anúncios como informam as plataformas ou os seus arquivos.
 how-stories = Os eventos são encontrados ao comparar cada dia com o que os dias anteriores faziam esperar, e ordenados: o que é crítico primeiro, depois pelo dinheiro em jogo.
 how-stockouts = Da demanda prevista de cada produto e do seu estoque. A barra abrange 6 de cada 10 resultados.
-how-risks = A perda provável é a média do que pode acontecer em 30 dias, como contribuição, não como vendas.
+how-risks = A perda provável é a média do que pode acontecer em 30 dias, como margem de contribuição, não como vendas.
 curl-figures = os números: “totals”, dos dias completos
 curl-chart = o gráfico: “data”, com o dia de hoje
 

@@ -7,7 +7,7 @@ login-title = Entrar
 email = E-mail
 email-wrong = Isso não é um endereço de e-mail. Um endereço tem a forma nome@example.com.
 password = Senha
-remember = Continuar conectado neste dispositivo
+remember = Manter a sessão neste dispositivo
 login-wrong = Esse e-mail e essa senha não combinam. Tente de novo, ou escolha uma senha nova por e-mail.
 login-wait = Tentativas demais. Tente de novo em { $seconds_n ->
         [one] { $seconds } segundo
@@ -60,7 +60,7 @@ currency-wrong = Uma moeda é um código ISO 4217 de três letras, por exemplo B
 zone = Fuso horário
 zone-help = Decide a que dia uma venda pertence.
 zone-wrong = Um fuso horário é um nome como America/Sao_Paulo.
-invitation-title = Você foi convidado
+invitation-title = Você recebeu um convite
 invitation-what = Aceite e você verá o que acontece na loja.
 invitation-accept = Aceitar
 invitation-joined = Você entrou na loja

@@ -145,7 +145,7 @@ insight-comments-waiting =
     }
     .body = { $complaints_n ->
         [0] The oldest has waited since { $day } (UTC). No complaint is waiting.
-        [one] The oldest has waited since { $day } (UTC). { $complaints } of them is a complaint.
+        [one] The oldest has waited since { $day } (UTC). { $complaints } is a complaint.
        *[other] The oldest has waited since { $day } (UTC). { $complaints } of them are complaints.
     }
     .action = { $complaints_n ->
@@ -161,7 +161,7 @@ insight-product-took-off =
     .title = { $product } took off: { $purchases } purchases in { $days } days
     .body = The last { $days } days brought { $purchases } purchases of { $product }, { $units } units in all. In the { $before } days before, { $days } days brought { $usual } on average and { $most } at most. That is about { $sales } more in sales.{ $stocked ->
         [unknown] {""}
-       *[other] {" "}At this pace the { $stock } in stock last { $cover_n ->
+       *[other] {" "}At this pace the stock of { $stock } lasts { $cover_n ->
             [one] { $cover } day.
            *[other] { $cover } days.
         }

@@ -7,9 +7,9 @@ refused-zero = it holds the character U+0000
 refused-not-utf-8 = it is not UTF-8; try --latin1
 refused-columns = it has { $found } columns instead of { $expected }
 refused-with = line { $line }, of the same order, was refused
-refused-above-it = with it, { $count } more of order { $order } above it were refused: import all of them again
+refused-above-it = lines of order { $order } above it that were refused with it: { $count }; import all of them again
 refused-unknown-sku = no product has this sku
-refused-synced = { $name } is connected, and itself told of { $date }; a file cannot
+refused-synced = { $name } is connected and has already reported { $date }; a file cannot change it
 refused-amount = quantity times price is 10^12 or more
 
 # Of a field.

@@ -167,21 +167,21 @@ insight-story =
         }
        *[none] {""}
     }{ $has_returned ->
-        [yes] {" "}An estimated { $returned } that goods which came back had cost is taken off.
+        [yes] {" "}An estimated { $returned } is taken off for goods that came back.
        *[no] {""}
     }{ $state ->
         [open] {" "}It is over when { $back ->
             [stock] { $part } is in stock again.
             [visits] visits are counted as usual again.
-            [low] days are at { $low } or more again.
-            [high] days are at { $high } or less again.
+            [low] the daily figure is { $low } or more again.
+            [high] the daily figure is { $high } or less again.
            *[normal] days are normal again.
         }
         [goes_on] {" "}It has gone on since { $first }, and is over when { $back ->
             [stock] { $part } is in stock again.
             [visits] visits are counted as usual again.
-            [low] days are at { $low } or more again.
-            [high] days are at { $high } or less again.
+            [low] the daily figure is { $low } or more again.
+            [high] the daily figure is { $high } or less again.
            *[normal] days are normal again.
         }
         [usual] {" "}It has gone on since { $first } and counts as normal by now.

@@ -144,13 +144,13 @@ insight-comments-waiting =
        *[other] { $comments } comentarios esperan respuesta desde hace más de un día
     }
     .body = { $complaints_n ->
-        [0] El más antiguo espera desde el { $day } (UTC). No hay quejas en espera.
-        [one] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos es una queja.
-       *[other] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos son quejas.
+        [0] El más antiguo espera desde el { $day } (UTC). No hay reclamos en espera.
+        [one] El más antiguo espera desde el { $day } (UTC). { $complaints } es un reclamo.
+       *[other] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos son reclamos.
     }
     .action = { $complaints_n ->
         [0] Responde lo que está en espera.
-       *[other] Responde lo que está en espera, primero las quejas.
+       *[other] Responde lo que está en espera, primero los reclamos.
     }
     .impact = { $comments_n ->
         [one] { $comments } persona está sin respuesta
@@ -161,7 +161,7 @@ insight-product-took-off =
     .title = { $product } despegó: { $purchases } compras en { $days } días
     .body = Los últimos { $days } días trajeron { $purchases } compras de { $product }, { $units } unidades en total. En los { $before } días anteriores, { $days } días trajeron { $usual } en promedio y { $most } como máximo. Son unos { $sales } más en ventas.{ $stocked ->
         [unknown] {""}
-       *[other] {" "}A este ritmo, los { $stock } en stock duran { $cover_n ->
+       *[other] {" "}A este ritmo, el stock de { $stock } dura { $cover_n ->
             [one] { $cover } día.
            *[other] { $cover } días.
         }
@@ -174,7 +174,7 @@ insight-product-took-off =
 
 insight-campaign-pays =
     .title = { $campaign } trae { $roas } veces lo que cuesta
-    .body = En { $days } días se gastaron { $spent } en { $campaign }. Según las cuentas de la propia plataforma, trajo { $sales } en ventas. Se paga a partir de { $least } veces su costo.{ $others ->
+    .body = En { $days } días se gastaron { $spent } en { $campaign }. Según las cuentas de la propia plataforma, la campaña trajo { $sales } en ventas. Se paga a partir de { $least } veces su costo.{ $others ->
         [yes] {" "}Tus otras campañas traen { $roas_others } veces lo que cuestan.
        *[no] {""}
     }

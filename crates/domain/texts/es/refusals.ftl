@@ -7,7 +7,7 @@ refused-zero = contiene el carácter U+0000
 refused-not-utf-8 = no es UTF-8; prueba con --latin1
 refused-columns = tiene { $found } columnas en lugar de { $expected }
 refused-with = se rechazó la línea { $line }, del mismo pedido
-refused-above-it = con ella se rechazaron { $count } líneas más del pedido { $order }, que están antes: vuelve a importarlas todas
+refused-above-it = líneas anteriores del pedido { $order } que se rechazaron con ella: { $count }; vuelve a importarlas todas
 refused-unknown-sku = ningún producto tiene este SKU
 refused-synced = { $name } está conectado y ya informó del { $date }; un archivo no puede cambiarlo
 refused-amount = la cantidad por el precio es 10^12 o más
@@ -19,7 +19,7 @@ refused-characters = { $field } tiene más de { $most } caracteres
 refused-one-of = { $field } no es ninguno de { $allowed }
 refused-currency = { $field } no es un código ISO 4217, como USD
 refused-other-currency = { $field } no es la moneda de la cuenta, { $currency }
-refused-rate = { $field } no es mayor que 0 y como máximo { $most }
+refused-rate = { $field } tiene que ser mayor que 0 y como máximo { $most }
 
 refused-negative = { $field } es negativo
 refused-between = { $field } no está entre { $least } y { $most }

@@ -8,8 +8,8 @@ insight-story =
            *[up] { platform } vendió mucho más de lo normal { $day_on }
         }
         [country] { $direction ->
-            [down] Muchos menos pedidos { $part_from } de lo normal { $day_on }
-           *[up] Muchos más pedidos { $part_from } de lo normal { $day_on }
+            [down] Pedidos { $part_from } muy por debajo de lo normal { $day_on }
+           *[up] Pedidos { $part_from } muy por encima de lo normal { $day_on }
         }
         [product] { $direction ->
             [down] { $part } vendió mucho menos de lo normal { $day_on }
@@ -105,7 +105,7 @@ insight-story =
         [paid_campaign] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. También se gastó más de lo normal en la campaña { $part }.
         [paid_ads] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. También se gastó más de lo normal en anuncios.
         [price] La unidad promedio se vendió a { $observed } { $day_on }; lo normal serían unos { $expected }.
-        [bulk_order] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. Pocos pedidos fueron mucho más grandes que los demás.
+        [bulk_order] Vendiste { $observed } { $day_on }; lo normal serían unos { $expected }. Algunos pedidos fueron mucho más grandes que los demás.
         [traffic] { $observed_n ->
             [0] No hubo visitas { $day_on }; lo normal serían unas { $expected }.
             [one] Hubo { $observed } visita { $day_on }; lo normal serían unas { $expected }.
@@ -167,21 +167,21 @@ insight-story =
         }
        *[none] {""}
     }{ $has_returned ->
-        [yes] {" "}Ya se descuentan unos { $returned } (estimados) que había costado la mercadería devuelta.
+        [yes] {" "}Ya se descontaron unos { $returned } (estimados) de mercadería devuelta.
        *[no] {""}
     }{ $state ->
         [open] {" "}Termina cuando { $back ->
             [stock] vuelva a haber stock de { $part }.
             [visits] se vuelvan a contar las visitas como siempre.
-            [low] los días vuelvan a estar en { $low } o más.
-            [high] los días vuelvan a estar en { $high } o menos.
+            [low] la cifra diaria vuelva a ser de { $low } o más.
+            [high] la cifra diaria vuelva a ser de { $high } o menos.
            *[normal] los días vuelvan a lo normal.
         }
         [goes_on] {" "}Sigue desde el { $first } y termina cuando { $back ->
             [stock] vuelva a haber stock de { $part }.
             [visits] se vuelvan a contar las visitas como siempre.
-            [low] los días vuelvan a estar en { $low } o más.
-            [high] los días vuelvan a estar en { $high } o menos.
+            [low] la cifra diaria vuelva a ser de { $low } o más.
+            [high] la cifra diaria vuelva a ser de { $high } o menos.
            *[normal] los días vuelvan a lo normal.
         }
         [usual] {" "}Sigue desde el { $first } y ya cuenta como lo normal.
@@ -193,7 +193,7 @@ insight-story =
     .action = { $action ->
         [check_checkout] { $what ->
             [platform] Haz un pedido de prueba { on-platform } y revisa su checkout y los pagos.
-            [country] Haz un pedido de prueba { $part_from } y revisa allí los pagos y el envío.
+            [country] Haz un pedido de prueba con una dirección { $part_from } y revisa allí los pagos y el envío.
            *[other] Haz un pedido de prueba y revisa el checkout y los pagos.
         }
         [check_shop] Revisa que la tienda esté abierta y reciba pedidos.

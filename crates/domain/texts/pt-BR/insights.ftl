@@ -99,7 +99,7 @@ insight-reorders =
     }
     .body = { $due ->
         [in_time] { $items_n ->
-            [one] Peça { $first } até { $day } para que chegue a tempo.
+            [one] Peça { $first } até { $day }, para que chegue a tempo.
            *[other] { $others_n ->
                 [0] { $skus } podem acabar se você os pedir mais tarde. Peça { $first } até { $day }.
                *[other] { $skus_listed } e mais { $others } podem acabar se você os pedir mais tarde. Peça { $first } até { $day }.
@@ -145,7 +145,7 @@ insight-comments-waiting =
     }
     .body = { $complaints_n ->
         [0] O mais antigo espera desde { $day } (UTC). Nenhuma reclamação está em espera.
-        [one] O mais antigo espera desde { $day } (UTC). { $complaints } deles é uma reclamação.
+        [one] O mais antigo espera desde { $day } (UTC). { $complaints } é uma reclamação.
        *[other] O mais antigo espera desde { $day } (UTC). { $complaints } deles são reclamações.
     }
     .action = { $complaints_n ->
@@ -161,7 +161,7 @@ insight-product-took-off =
     .title = { $product } decolou: { $purchases } compras em { $days } dias
     .body = Os últimos { $days } dias trouxeram { $purchases } compras de { $product }, { $units } unidades ao todo. Nos { $before } dias anteriores, { $days } dias trouxeram { $usual } em média e { $most } no máximo. São cerca de { $sales } a mais em vendas.{ $stocked ->
         [unknown] {""}
-       *[other] {" "}Nesse ritmo, os { $stock } em estoque duram { $cover_n ->
+       *[other] {" "}Nesse ritmo, o estoque de { $stock } dura { $cover_n ->
             [one] { $cover } dia.
            *[other] { $cover } dias.
         }
@@ -174,7 +174,7 @@ insight-product-took-off =
 
 insight-campaign-pays =
     .title = { $campaign } traz { $roas } vezes o que custa
-    .body = Em { $days } dias foram gastos { $spent } em { $campaign }. Segundo as contas da própria plataforma, ela trouxe { $sales } em vendas. Ela se paga a partir de { $least } vezes o custo.{ $others ->
+    .body = Em { $days } dias foram gastos { $spent } em { $campaign }. Segundo as contas da própria plataforma, a campanha trouxe { $sales } em vendas. Ela se paga a partir de { $least } vezes o custo.{ $others ->
         [yes] {" "}Suas outras campanhas trazem { $roas_others } vezes o que custam.
        *[no] {""}
     }

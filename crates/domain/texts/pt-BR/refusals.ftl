@@ -7,7 +7,7 @@ refused-zero = contém o caractere U+0000
 refused-not-utf-8 = não é UTF-8; tente com --latin1
 refused-columns = tem { $found } colunas em vez de { $expected }
 refused-with = a linha { $line }, do mesmo pedido, foi recusada
-refused-above-it = com ela foram recusadas mais { $count } linhas do pedido { $order }, que vêm antes: importe todas de novo
+refused-above-it = linhas anteriores do pedido { $order } que foram recusadas com ela: { $count }; importe todas de novo
 refused-unknown-sku = nenhum produto tem este SKU
 refused-synced = { $name } está conectado e já informou o dia { $date }; um arquivo não pode mudá-lo
 refused-amount = a quantidade vezes o preço é 10^12 ou mais
@@ -19,7 +19,7 @@ refused-characters = { $field } tem mais de { $most } caracteres
 refused-one-of = { $field } não é nenhum de { $allowed }
 refused-currency = { $field } não é um código ISO 4217, como USD
 refused-other-currency = { $field } não é a moeda da conta, { $currency }
-refused-rate = { $field } não é maior que 0 e no máximo { $most }
+refused-rate = { $field } precisa ser maior que 0 e no máximo { $most }
 
 refused-negative = { $field } é negativo
 refused-between = { $field } não está entre { $least } e { $most }

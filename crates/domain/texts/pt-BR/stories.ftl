@@ -8,8 +8,8 @@ insight-story =
            *[up] { platform } vendeu muito mais que o normal { $day_on }
         }
         [country] { $direction ->
-            [down] Muito menos pedidos { $part_from } que o normal { $day_on }
-           *[up] Muito mais pedidos { $part_from } que o normal { $day_on }
+            [down] Pedidos { $part_from } muito abaixo do normal { $day_on }
+           *[up] Pedidos { $part_from } muito acima do normal { $day_on }
         }
         [product] { $direction ->
             [down] { $part } vendeu muito menos que o normal { $day_on }
@@ -105,7 +105,7 @@ insight-story =
         [paid_campaign] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Também se gastou mais que o normal com a campanha { $part }.
         [paid_ads] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Também se gastou mais que o normal com anúncios.
         [price] A unidade média foi vendida a { $observed } { $day_on }; o normal seria cerca de { $expected }.
-        [bulk_order] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Poucos pedidos foram muito maiores que os demais.
+        [bulk_order] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Alguns pedidos foram muito maiores que os demais.
         [traffic] { $observed_n ->
             [0] Nenhuma visita veio { $day_on }; o normal seria cerca de { $expected }.
             [one] { $observed } visita veio { $day_on }; o normal seria cerca de { $expected }.
@@ -132,7 +132,7 @@ insight-story =
         [cost] Mercadoria, taxas e frete somaram { $observed } por unidade { $day_on }; o normal seria cerca de { $expected }.
         [expense] { $observed_n ->
             [0] Nenhuma outra despesa foi lançada para { $day }; o normal seria cerca de { $expected }.
-           *[other] As outras despesas de { $day } somaram { $observed }; o normal seria cerca de { $expected }.
+           *[other] As outras despesas de { $day }, somaram { $observed }; o normal seria cerca de { $expected }.
         }
         [profit] O lucro foi de { $observed } { $day_on }; o normal seria cerca de { $expected }. As vendas foram mais ou menos normais.
        *[sales] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }. Os dados não mostram o motivo.
@@ -167,24 +167,24 @@ insight-story =
         }
        *[none] {""}
     }{ $has_returned ->
-        [yes] {" "}Já se descontam cerca de { $returned } (estimados) que a mercadoria devolvida tinha custado.
+        [yes] {" "}Já foram descontados cerca de { $returned } (estimados) de mercadoria devolvida.
        *[no] {""}
     }{ $state ->
         [open] {" "}Termina quando { $back ->
             [stock] houver estoque de { $part } de novo.
             [visits] as visitas voltarem a ser contadas como sempre.
-            [low] os dias voltarem a { $low } ou mais.
-            [high] os dias voltarem a { $high } ou menos.
+            [low] o número diário voltar a { $low } ou mais.
+            [high] o número diário voltar a { $high } ou menos.
            *[normal] os dias voltarem ao normal.
         }
         [goes_on] {" "}Continua desde { $first }, e termina quando { $back ->
             [stock] houver estoque de { $part } de novo.
             [visits] as visitas voltarem a ser contadas como sempre.
-            [low] os dias voltarem a { $low } ou mais.
-            [high] os dias voltarem a { $high } ou menos.
+            [low] o número diário voltar a { $low } ou mais.
+            [high] o número diário voltar a { $high } ou menos.
            *[normal] os dias voltarem ao normal.
         }
-        [usual] {" "}Continua desde { $first } e já conta como o normal.
+        [usual] {" "}Continua desde { $first }, e já conta como o normal.
        *[over] { $back ->
             [stock] {" "}Já terminou: { $since_on }, houve estoque de novo.
            *[other] {" "}Já terminou: { $since_on }, isso voltou ao normal.
@@ -193,7 +193,7 @@ insight-story =
     .action = { $action ->
         [check_checkout] { $what ->
             [platform] Faça um pedido de teste { on-platform } e verifique o checkout e os pagamentos.
-            [country] Faça um pedido de teste { $part_from } e verifique ali os pagamentos e o frete.
+            [country] Faça um pedido de teste com um endereço { $part_from } e verifique ali os pagamentos e o frete.
            *[other] Faça um pedido de teste e verifique o checkout e os pagamentos.
         }
         [check_shop] Verifique se a loja está aberta e recebe pedidos.
@@ -219,7 +219,7 @@ insight-story =
         [check_expenses] Verifique as despesas de { $day }: pode haver alguma repetida ou que seja também de outros dias.
         [check_product] Verifique a página, o preço e o estoque de { $part }.
         [keep_in_stock] Verifique se o estoque de { $part } basta e mostre-o em mais lugares.
-        [repeat_it] Procure o que foi diferente { $day_on } e repita.
+        [repeat_it] Procure o que foi diferente { $day_on }, e repita.
         [ask_supplier] Há unidades de { $part } a caminho: pergunte ao fornecedor quando chegam e diga isso na loja.
         [check_ads] Verifique se os anúncios foram parados de propósito e como são pagos.
         [prevent_it] Já voltou ao normal. Cuide para que não aconteça de novo.
@@ -234,7 +234,7 @@ insight-story =
     }
 
 insight-weekly-digest =
-    .title = Sua semana de { $first } a { $last }
+    .title = Sua semana de { $first }, a { $last }
     .body = Vendas menos reembolsos: { $net_revenue } (antes: { $net_revenue_before }). Pedidos: { $orders } ({ $orders_before }). Lucro: { $profit } ({ $profit_before }). Anúncios: { $ad_spend } ({ $ad_spend_before }). Clientes novos: { $new_customers } ({ $new_customers_before }).{ $happened ->
         [yes] {" "}O que se destacou: { $stories }.
        *[no] {" "}Nenhum fato isolado se destacou.
@@ -254,7 +254,7 @@ insight-record-day =
         [one] em { $orders } pedido
        *[other] em { $orders } pedidos
     }. O melhor dia antes disso foi { $record_day }, com { $record }.
-    .action = Procure o que foi diferente { $day_on } e repita.
+    .action = Procure o que foi diferente { $day_on }, e repita.
     .impact = { $sales } em um dia
 
 insight-profit-rose =

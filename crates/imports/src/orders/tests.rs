@@ -474,7 +474,7 @@ async fn lines_of_a_refused_order_far_above_are_counted() {
     assert_eq!(outcome.parts.iter().map(|part| part.external_id.as_str()).collect::<Vec<_>>(), ["2"]);
     assert_eq!((outcome.counts.accepted, outcome.counts.rejected), (1, 2));
     let told: Vec<_> = outcome.rejects.iter().map(|reject| (reject.line, reject.reason.as_str())).collect();
-    let above = "with it, 1 more of order 1 above it were refused: import all of them again";
+    let above = "lines of order 1 above it that were refused with it: 1; import all of them again";
     assert_eq!(told, [(4, "quantity is not a number"), (4, above)]);
 }
 

@@ -131,7 +131,7 @@ fn a_story_says_what_happened_what_it_cost_what_was_normal_and_what_to_do() {
         found[0].body,
         "Shopify sold nothing on Friday 20 February; about 44 orders would be normal. That is 97% of the difference \
          (confidence: 90%). All others together were at their normal level. That is about 1,450 USD less profit than \
-         normal (1,200 USD to 1,700 USD). It is over when days are at 31 or more again."
+         normal (1,200 USD to 1,700 USD). It is over when the daily figure is 31 or more again."
     );
     assert_eq!(found[0].suggested_action, "Place a test order on Shopify, and check its checkout and payments.");
     assert_eq!(found[0].impact_estimate, "1,450 USD less profit than normal");
@@ -310,7 +310,7 @@ fn a_product_that_took_off_is_told_but_for_what_a_story_tells() {
     assert_eq!(
         said.body,
         "The last 7 days brought 40 purchases of \"MUG\", 84 units in all. In the 56 days before, 7 days brought 10 on average \
-         and 12 at most. That is about 1,260 USD more in sales. At this pace the 60 in stock last 5 days."
+         and 12 at most. That is about 1,260 USD more in sales. At this pace the stock of 60 lasts 5 days."
     );
     assert_eq!(said.suggested_action, "Reorder \"MUG\" before it sells out.");
     let money = Money { low: 60.0, expected: 90.0, high: 120.0, measure: Measure::Profit };
