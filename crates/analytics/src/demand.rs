@@ -14,7 +14,7 @@ pub use clean::{UnitsLine, bulk_limit, clean, daily_units};
 pub use intermittent::{CLASSIC_ALPHA, croston, syntetos_boylan, teunter_syntetos_babai};
 pub use model::{DemandModel, Forecast, Method, Sales};
 pub use rhythm::StoreRhythm;
-pub use season::{Category, HISTORY_DAYS, SeasonOf};
+pub use season::{Category, CategorySales, HISTORY_DAYS, SeasonOf};
 
 use serde::{Deserialize, Serialize};
 

@@ -13,7 +13,7 @@ use crate::{AccountId, ExportId, StoreError, audit::Entry};
 pub const KEPT: Duration = Duration::days(7);
 /// Bytes of a file that are stored together.
 pub const PIECE_BYTES: usize = 1 << 20;
-/// Files that are listed: those of a week are few.
+/// Files of an account that are listed, and kept.
 pub const LISTED: i64 = 10;
 
 text_enum!(
@@ -89,7 +89,8 @@ pub trait ExportStore: Send + Sync {
         written: (i64, i64),
         now: OffsetDateTime,
     ) -> Result<bool, StoreError>;
-    /// Removes exports that were asked for before `before`, of all accounts; returns how many.
+    /// Removes exports that were asked for before `before`, and those that have ended and are not among the [`LISTED`] newest of
+    /// their account. Of all accounts; returns how many.
     async fn prune(&self, before: OffsetDateTime) -> Result<u64, StoreError>;
 }
 

@@ -22,6 +22,8 @@ const CHECKSUM_CHARS: usize = 6;
 pub const DISPLAY_CHARS: usize = 12;
 /// Characters of a key's name.
 pub const MAX_NAME_CHARS: usize = 100;
+/// Keys of an account that work at a time, but for those that the operator makes: each has a limit of requests of its own.
+pub const MOST_WORKING: usize = 100;
 /// For how long a key is good unless it is said.
 pub const DEFAULT_LIFETIME: Duration = Duration::days(90);
 /// The longest time for which a key goes on working after another took its place.
@@ -183,6 +185,11 @@ impl KeyRecord {
     }
 }
 
+/// Whether an account that has these keys has as many as may work at `now`.
+pub fn is_full<'a>(keys: impl IntoIterator<Item = &'a KeyRecord>, now: OffsetDateTime) -> bool {
+    keys.into_iter().filter(|key| key.check(now).is_ok()).count() >= MOST_WORKING
+}
+
 /// A key to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
@@ -291,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn revoked_is_reported_before_expired() {
+    fn revoked_is_reported_before_expired_and_neither_takes_a_place() {
         let now = datetime!(2026-05-01 0:00 UTC);
         let record = KeyRecord {
             id: KeyId(1),
@@ -319,6 +326,13 @@ mod tests {
         let dated_ahead = KeyRecord { revoked_at: Some(now + time::Duration::seconds(30)), ..record.clone() };
         assert_eq!(dated_ahead.check(now), Err(KeyRefused::Revoked));
         assert!(!record.allows(Scope::Read));
+        let expired = KeyRecord { revoked_at: None, ..record.clone() };
+        let working = KeyRecord { expires_at: None, ..expired.clone() };
+        let mut keys = vec![working.clone(); 99];
+        keys.extend([record, expired]);
+        assert!(!is_full(&keys, now));
+        keys.push(working);
+        assert!(is_full(&keys, now));
     }
 
     proptest! {

@@ -125,6 +125,28 @@ async fn a_key_is_rotated_with_an_overlap_and_revoked_at_once() {
 }
 
 #[tokio::test]
+async fn an_account_has_a_hundred_working_keys_at_most() {
+    let dashboard = Dashboard::start().await;
+    let mut browser = dashboard.owner(dashboard.service.account).await;
+    let add = "INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
+        SELECT sha256(convert_to(n::text, 'UTF8')), $1, 'a', 'svc_live_abc', '{read}', now() FROM generate_series(1, 100) n";
+    dashboard.sql.execute(add, &[&dashboard.service.account]).await.unwrap();
+    let page = create(&mut browser, "name=b&ends=90&read=on").await;
+    assert!(page.status == 400 && page.text.contains("There are 100 keys that work already"), "{}", page.text);
+    // One that has ended leaves its place.
+    let end = "UPDATE api_keys SET expires_at = now() - interval '1 hour' WHERE id = (SELECT min(id) FROM api_keys)";
+    dashboard.sql.execute(end, &[]).await.unwrap();
+    assert_eq!(create(&mut browser, "name=b&ends=90&read=on").await.status, 200);
+    assert_eq!(create(&mut browser, "name=c&ends=90&read=on").await.status, 400);
+    // One of them is rotated, but not again while it still works.
+    let id: i64 = dashboard.sql.query_one("SELECT max(id) FROM api_keys", &[]).await.unwrap().get(0);
+    for status in [200, 400] {
+        let page = browser.post(&format!("/keys/{id}/rotate"), "ends=90&overlap=24").await;
+        assert_eq!(page.status, status, "{}", page.text);
+    }
+}
+
+#[tokio::test]
 async fn a_key_is_given_only_to_who_proved_lately_who_they_are() {
     let dashboard = Dashboard::start().await;
     let mut browser = dashboard.owner(dashboard.service.account).await;

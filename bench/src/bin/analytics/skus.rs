@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use analytics::demand::{Category, DemandModel, Sales, StoreRhythm};
+use analytics::demand::{Category, CategorySales, DemandModel, Sales, StoreRhythm};
 use anyhow::Context;
 use csv::StringRecord;
 use time::macros::format_description;
@@ -127,7 +127,9 @@ impl Skus {
 
     /// What each category showed before day `until`, and what the whole store did.
     pub fn categories(&self, until: usize) -> (HashMap<&'static str, Category>, Category) {
-        let store = Category::of_shop(self.items.iter().map(|item| item.sales(0, until)));
+        let mut store = CategorySales::default();
+        self.items.iter().for_each(|item| store.add(item.sales(0, until)));
+        let store = store.shop();
         let mut items: HashMap<&str, Vec<Sales<'_>>> = HashMap::new();
         for item in &self.items {
             if let Some(category) = item.category {

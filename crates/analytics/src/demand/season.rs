@@ -53,40 +53,58 @@ impl Category {
     /// days, and the last year that of those with 13 months since their first sale, together.
     #[must_use]
     pub fn of<'a>(items: impl IntoIterator<Item = Sales<'a>>) -> Self {
-        Self::new(SeasonOf::Category, items)
-    }
-
-    /// As [`Self::of`], of all items of a shop: for those whose category shows less.
-    #[must_use]
-    pub fn of_shop<'a>(items: impl IntoIterator<Item = Sales<'a>>) -> Self {
-        Self::new(SeasonOf::Shop, items)
-    }
-
-    fn new<'a>(of: SeasonOf, items: impl IntoIterator<Item = Sales<'a>>) -> Self {
-        let (mut sum, mut days, mut last_year) = (0.0, 0.0, None::<LastYear>);
-        for item in items {
-            let units = item.since_the_first();
-            let (before, recent) = units.split_at(units.len().saturating_sub(LEVEL_DAYS));
-            // What has never sold, or not for long, says nothing of what does.
-            if !before.iter().flatten().any(|day| *day > 0.0) {
-                continue;
-            }
-            sum += recent.iter().flatten().sum::<f64>();
-            days += recent.iter().flatten().count() as f64;
-            match (LastYear::of(&units), &mut last_year) {
-                (Some(year), Some(all)) => all.add(&year),
-                (Some(year), none) => *none = Some(year),
-                (None, _) => {}
-            }
-        }
-        let level = (days > 0.0).then(|| sum / days);
-        Self { level, last_year: last_year.map(|year| (of, year)) }
+        let mut all = CategorySales::default();
+        items.into_iter().for_each(|item| all.add(item));
+        all.category()
     }
 
     /// With what the shop shows where the category shows nothing.
     #[must_use]
     pub fn or(self, shop: &Self) -> Self {
         Self { level: self.level.or(shop.level), last_year: self.last_year.or_else(|| shop.last_year.clone()) }
+    }
+}
+
+/// The sales of a category's items, summed up one item at a time: those of all items need not be in memory at once.
+#[derive(Debug, Clone, Default)]
+pub struct CategorySales {
+    sum: f64,
+    days: f64,
+    last_year: Option<LastYear>,
+}
+
+impl CategorySales {
+    pub fn add(&mut self, item: Sales<'_>) {
+        let units = item.since_the_first();
+        let (before, recent) = units.split_at(units.len().saturating_sub(LEVEL_DAYS));
+        // What has never sold, or not for long, says nothing of what does.
+        if !before.iter().flatten().any(|day| *day > 0.0) {
+            return;
+        }
+        self.sum += recent.iter().flatten().sum::<f64>();
+        self.days += recent.iter().flatten().count() as f64;
+        match (LastYear::of(&units), &mut self.last_year) {
+            (Some(year), Some(all)) => all.add(&year),
+            (Some(year), none) => *none = Some(year),
+            (None, _) => {}
+        }
+    }
+
+    /// As [`Category::of`].
+    #[must_use]
+    pub fn category(self) -> Category {
+        self.of(SeasonOf::Category)
+    }
+
+    /// The same of all items of a shop: for those whose category shows less.
+    #[must_use]
+    pub fn shop(self) -> Category {
+        self.of(SeasonOf::Shop)
+    }
+
+    fn of(self, of: SeasonOf) -> Category {
+        let level = (self.days > 0.0).then(|| self.sum / self.days);
+        Category { level, last_year: self.last_year.map(|year| (of, year)) }
     }
 }
 
@@ -207,7 +225,9 @@ mod tests {
     #[test]
     fn a_young_item_has_the_season_of_its_category_or_of_its_shop() {
         let (old, young, even) = (seasonal(420), item(60, |_| 40.0), item(420, |_| 5.0));
-        let shop = Category::of_shop([&old, &even].map(|units| Sales::of(units)));
+        let mut shop = CategorySales::default();
+        [&old, &even].into_iter().for_each(|units| shop.add(Sales::of(units)));
+        let shop = shop.shop();
         let of_shop = Category::of([Sales::of(&young)]).or(&shop);
         let category = Category::of([Sales::of(&old), Sales::of(&young)]).or(&shop);
         let (of, year) = category.last_year.unwrap();

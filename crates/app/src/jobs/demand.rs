@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use analytics::demand::{Category, DemandModel, HISTORY_DAYS, Sales, StoreRhythm};
+use analytics::demand::{Category, CategorySales, DemandModel, HISTORY_DAYS, Sales, StoreRhythm};
 use domain::{
     StoreError,
     daily::{DayTotals, without_gaps},
@@ -66,20 +66,20 @@ impl Stocked {
         Some(self.costs.unit_contribution(price, product.unit_cost?.to_f64()?))
     }
 
-    /// Hands every product with its clean daily units and its demand, if any can be estimated, to `figure`.
+    /// Hands every product with its clean daily units and its demand, if any can be estimated, to `figure`. The daily units are
+    /// made twice: those of all products of a large shop at once would be gigabytes.
     pub(super) fn each<T>(
         &self,
         figure: impl Fn(&StockedProduct, &[Option<f64>], Option<&DemandModel<'_>>) -> T,
     ) -> Vec<T> {
-        let series: Vec<_> = self.products.iter().map(|product| daily_units(product, self.last)).collect();
-        let categories = Categories::of(&self.products, &series);
+        let categories = Categories::of(&self.products, self.last);
         self.products
             .iter()
-            .zip(&series)
-            .map(|(product, units)| {
+            .map(|product| {
+                let units = daily_units(product, self.last);
                 let model =
-                    DemandModel::fit(sales(product, units), Some(categories.of_product(product)), &self.rhythm).ok();
-                figure(product, units, model.as_ref())
+                    DemandModel::fit(sales(product, &units), Some(categories.of_product(product)), &self.rhythm).ok();
+                figure(product, &units, model.as_ref())
             })
             .collect()
     }
@@ -208,16 +208,18 @@ struct Categories<'a> {
 }
 
 impl<'a> Categories<'a> {
-    fn of(products: &'a [StockedProduct], series: &[Vec<Option<f64>>]) -> Self {
-        let sold = || products.iter().zip(series).map(|(product, units)| (product, sales(product, units)));
-        let shop = Category::of_shop(sold().map(|(_, sales)| sales));
-        let mut items: BTreeMap<&str, Vec<Sales<'_>>> = BTreeMap::new();
-        for (product, sales) in sold() {
+    fn of(products: &'a [StockedProduct], last: Date) -> Self {
+        let (mut shop, mut by_name) = (CategorySales::default(), BTreeMap::<&str, CategorySales>::new());
+        for product in products {
+            let units = daily_units(product, last);
+            let sales = sales(product, &units);
+            shop.add(sales);
             if let Some(category) = product.category.as_deref() {
-                items.entry(category).or_default().push(sales);
+                by_name.entry(category).or_default().add(sales);
             }
         }
-        let by_name = items.into_iter().map(|(name, items)| (name, Category::of(items).or(&shop))).collect();
+        let shop = shop.shop();
+        let by_name = by_name.into_iter().map(|(name, sold)| (name, sold.category().or(&shop))).collect();
         Self { by_name, shop }
     }
 

@@ -2,20 +2,21 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
+    http::StatusCode,
     web::{Data, Form},
 };
 use app::second_factor::told;
 use domain::{
     KeyId,
     audit::Action,
-    keys::{DEFAULT_LIFETIME, DEFAULT_OVERLAP, KeyRecord, MAX_OVERLAP, Successor},
+    keys::{DEFAULT_LIFETIME, DEFAULT_OVERLAP, KeyRecord, MAX_OVERLAP, Successor, is_full},
     mail::Notice,
 };
 use serde::Deserialize;
 use time::Duration;
 
 use super::{
-    html,
+    html, html_with,
     keys::{Ends, access, lifetimes, made_by, name, new_key, once},
     query, see,
     shell::shell,
@@ -65,6 +66,15 @@ pub async fn rotate(
     let id = KeyId(query::id(&request)?);
     viewer.confirmed(writer.now, &format!("/keys/{id}"))?;
     let overlap = OVERLAPS.into_iter().find(|hours| *hours == fields.overlap).ok_or(PageError::Invalid("overlap"))?;
+    let known = state.keys.list(viewer.account()).await?;
+    let replaced = known.iter().find(|key| key.id == id).ok_or(PageError::NotFound)?;
+    // A key goes on working for the overlap, and could be rotated time and again.
+    if is_full(known.iter().filter(|key| key.id != id), writer.now) {
+        let rotation = form::Form { about: vec![writer.say("key-limit")], ..rotation(&writer, replaced) };
+        let forms = vec![rotation, revocation(&writer, replaced)];
+        let page = view::page(&model(&viewer, &state, &writer, replaced, None, forms).await?);
+        return Ok(html_with(StatusCode::BAD_REQUEST, page));
+    }
     let key = new_key(&viewer, &state)?;
     let successor = Successor {
         hash: key.hash(),

@@ -9,7 +9,7 @@ use app::second_factor::told;
 use domain::{
     accounts::Mode,
     audit::Action,
-    keys::{ApiKey, DEFAULT_LIFETIME, KeyRecord, MAX_NAME_CHARS, NewKey, Scope},
+    keys::{ApiKey, DEFAULT_LIFETIME, KeyRecord, MAX_NAME_CHARS, NewKey, Scope, is_full},
     mail::Notice,
     page::Page,
     people::Act,
@@ -131,6 +131,8 @@ impl Ends {
 struct Asked {
     is_name_bad: bool,
     has_no_scope: bool,
+    /// Whether there are as many keys as may be.
+    is_full: bool,
     once: Option<Once>,
     fields: Option<Fields>,
 }
@@ -144,8 +146,9 @@ pub async fn create(
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     viewer.confirmed(writer.now, "/keys")?;
     let fields = fields.into_inner();
-    let faults = fields.faults();
-    if faults.is_name_bad || faults.has_no_scope {
+    let known = state.keys.list(viewer.account()).await?;
+    let faults = Asked { is_full: is_full(&known, writer.now), ..fields.faults() };
+    if faults.is_name_bad || faults.has_no_scope || faults.is_full {
         let asked = Asked { fields: Some(fields), ..faults };
         return Ok(html_with(
             StatusCode::BAD_REQUEST,
@@ -348,7 +351,7 @@ fn form(writer: &Writer, asked: &Asked) -> form::Form {
         fields: vec![
             Field {
                 help: Some(writer.say("key-name-help")),
-                error: error(asked.is_name_bad, "key-name-bad"),
+                error: error(asked.is_name_bad, "key-name-bad").or_else(|| error(asked.is_full, "key-limit")),
                 ..field("name", name)
             },
             field("ends", lifetimes(writer, ends)),

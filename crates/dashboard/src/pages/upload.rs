@@ -2,7 +2,7 @@
 
 mod choose;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -12,12 +12,16 @@ use actix_web::{
 use app::uploads::{GIVEN_UP, INTERNAL, REJECTS_LOST};
 use domain::{
     AccountId, UploadId,
+    accounts::Account,
     audit::Action,
     jobs::Run,
     people::Act,
-    uploads::{Kind, Outcome, Part, Preview, Reading, SAMPLE_BYTES, State as UploadState, Unreadable, Upload},
+    uploads::{
+        FileImporter, Kind, Outcome, Part, Preview, Reading, SAMPLE_BYTES, State as UploadState, Unreadable, Upload,
+    },
 };
 use futures_util::stream;
+use tokio::task::spawn_blocking;
 
 use self::choose::{choose, reading};
 use super::{
@@ -118,7 +122,19 @@ async fn preview(
     id: UploadId,
 ) -> Result<Result<Preview, Unreadable>, PageError> {
     let sample = sample(state, viewer.account(), id).await?;
-    Ok(state.files.preview(&viewer.session().account, kind, reading, &sample))
+    preview_of(state.files.clone(), viewer.session().account.clone(), kind, reading.clone(), sample).await
+}
+
+/// A sample may take a second, if it was made to: other requests of the thread do not wait for it.
+async fn preview_of(
+    files: Arc<dyn FileImporter>,
+    account: Account,
+    kind: Kind,
+    reading: Reading,
+    sample: Vec<u8>,
+) -> Result<Result<Preview, Unreadable>, PageError> {
+    let found = spawn_blocking(move || files.preview(&account, kind, &reading, &sample)).await;
+    found.map_err(|error| PageError::Internal(error.to_string()))
 }
 
 async fn sample(state: &State, account: AccountId, id: UploadId) -> Result<Vec<u8>, PageError> {
@@ -246,8 +262,43 @@ fn result(writer: &Writer, upload: &Upload, outcome: &Outcome) -> Shown {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
+    use domain::{
+        UserId,
+        accounts::{Mode, Plan},
+        money::Currency,
+        texts::Locale,
+        uploads::MockFileImporter,
+    };
+    use time::macros::datetime;
+
     use super::*;
     use crate::{pages::data::tests::upload, text::tests::writer};
+
+    #[tokio::test]
+    async fn a_sample_is_read_off_the_thread_of_requests() {
+        let account = Account {
+            id: AccountId(1),
+            user_id: UserId::generate(std::iter::repeat(1)),
+            mode: Mode::Live,
+            name: "Shop".to_owned(),
+            plan: Plan::Free,
+            currency: Currency::USD,
+            timezone: "UTC".parse().unwrap(),
+            holiday_country: None,
+            locale: Locale::ENGLISH,
+            created_at: datetime!(2026-01-01 0:00 UTC),
+        };
+        let here = thread::current().id();
+        let mut files = MockFileImporter::new();
+        files.expect_preview().times(1).returning(move |_, _, _, _| {
+            assert_ne!(thread::current().id(), here);
+            Err(Unreadable::Empty)
+        });
+        let found = preview_of(Arc::new(files), account, Kind::Orders, Reading::default(), Vec::new()).await;
+        assert_eq!(found.unwrap(), Err(Unreadable::Empty));
+    }
 
     #[test]
     fn it_says_how_far_it_is() {

@@ -34,12 +34,9 @@ use crate::{
         error::{Failure, parse},
         query::RunQueryDsl,
         statement::Scalar,
-        streams,
+        streams::{self, SUMMED_BATCH},
     },
 };
-
-/// Rows of a file that are read at a time: each time they are summed again.
-const FILE_BATCH: i64 = 2_000;
 
 statement!(
     /// A page of rows: behind the row `$9` of the day `$10` or with the spend `$11`, if there is one. `own` is joined for accounts
@@ -346,7 +343,7 @@ impl AdStore for Store {
     }
 
     async fn stream(&self, account: AccountId, query: Query, cursor: Option<i64>) -> Result<AdRows, AdListError> {
-        let first = PageRequest { limit: FILE_BATCH, cursor };
+        let first = PageRequest { limit: SUMMED_BATCH, cursor };
         let first = {
             let _turn = self.first_turn().await?;
             AdStore::page(self, account, query, first).await?
@@ -357,7 +354,7 @@ impl AdStore for Store {
             async move {
                 let _turn = store.turn().await?;
                 let read = async |connection: &mut AsyncPgConnection| {
-                    page(connection, account, query, Some(place), FILE_BATCH).await
+                    page(connection, account, query, Some(place), SUMMED_BATCH).await
                 };
                 Ok(store.read(account, read).await?)
             }

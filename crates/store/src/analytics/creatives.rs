@@ -20,7 +20,7 @@ use crate::{
     database::{
         error::{Failure, parse},
         query::RunQueryDsl,
-        streams::{self, STREAM_BATCH},
+        streams::{self, SUMMED_BATCH},
     },
 };
 
@@ -279,7 +279,7 @@ impl CreativeStore for Store {
     async fn stream(&self, account: AccountId, query: Query, cursor: Option<i64>) -> Result<Creatives, AdListError> {
         let first = {
             let _turn = self.first_turn().await?;
-            CreativeStore::page(self, account, query, PageRequest { limit: STREAM_BATCH, cursor }).await?
+            CreativeStore::page(self, account, query, PageRequest { limit: SUMMED_BATCH, cursor }).await?
         };
         let store = self.clone();
         Ok(streams::rows_behind(first, Place::of, move |place| {
@@ -287,7 +287,7 @@ impl CreativeStore for Store {
             async move {
                 let _turn = store.turn().await?;
                 let read = async |connection: &mut AsyncPgConnection| {
-                    page(connection, account, query, Some(place), STREAM_BATCH).await
+                    page(connection, account, query, Some(place), SUMMED_BATCH).await
                 };
                 Ok(store.read(account, read).await?)
             }

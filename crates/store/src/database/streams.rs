@@ -22,6 +22,8 @@ use crate::{PoolOptions, Store};
 /// Rows that a stream reads at a time, and so holds at most: enough to make the round trips cheap, few enough for many
 /// streams to be small, and for pages not to wait for long while the rows are taken in.
 pub(crate) const STREAM_BATCH: i64 = 200;
+/// The same of lists whose every page sums the whole window again: that is then what costs.
+pub(crate) const SUMMED_BATCH: i64 = 2_000;
 
 /// Of a pool's connections, one in this number may read for streams.
 const SHARE: usize = 4;

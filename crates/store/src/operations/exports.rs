@@ -43,16 +43,9 @@ impl TryFrom<ExportRow> for Export {
     }
 }
 
-/// What an export is found by.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = exports, check_for_backend(diesel::pg::Pg))]
-struct Key {
-    account_id: i64,
-    id: i64,
-}
-
 row!(
-    struct DueRow {
+    /// What an export is found by.
+    struct KeyRow {
         account_id: i64 => BigInt,
         id: i64 => BigInt,
     }
@@ -60,10 +53,19 @@ row!(
 
 statement!(
     /// Locks nothing: it looks at every account.
-    Due(limit: i64 => BigInt) -> DueRow = "
+    Due(limit: i64 => BigInt) -> KeyRow = "
     SELECT account_id, id FROM exports
     WHERE state IN ('queued', 'running') AND (lease_until IS NULL OR lease_until <= now())
     ORDER BY created_at, account_id, id LIMIT $1"
+);
+
+statement!(
+    /// Of all accounts. What is listed no longer is fetched no longer.
+    Over(before: OffsetDateTime => Timestamptz, listed: i64 => BigInt, limit: i64 => BigInt) -> KeyRow = "
+    SELECT account_id, id FROM (
+        SELECT account_id, id, state, created_at, row_number() OVER (PARTITION BY account_id ORDER BY id DESC) AS place
+        FROM exports) e
+    WHERE created_at < $1 OR (place > $2 AND state IN ('done', 'failed')) LIMIT $3"
 );
 
 statement!(
@@ -183,8 +185,8 @@ impl ExportStore for Store {
 
     async fn due(&self, limit: i64) -> Result<Vec<(AccountId, ExportId)>, StoreError> {
         let due = Due { limit };
-        let rows: Vec<DueRow> = self.run::<_, Failure>(async |connection| Ok(due.load(connection).await?)).await?;
-        Ok(rows.into_iter().map(|DueRow { account_id, id }| (AccountId(account_id), ExportId(id))).collect())
+        let rows: Vec<KeyRow> = self.run::<_, Failure>(async |connection| Ok(due.load(connection).await?)).await?;
+        Ok(rows.into_iter().map(|KeyRow { account_id, id }| (AccountId(account_id), ExportId(id))).collect())
     }
 
     async fn lease(
@@ -241,18 +243,10 @@ impl ExportStore for Store {
     }
 
     async fn prune(&self, before: OffsetDateTime) -> Result<u64, StoreError> {
-        let rows: Vec<Key> = self
-            .run::<_, Failure>(async |connection| {
-                Ok(exports::table
-                    .filter(exports::created_at.lt(before))
-                    .select(Key::as_select())
-                    .limit(1_000)
-                    .load(connection)
-                    .await?)
-            })
-            .await?;
+        let over = Over { before, listed: LISTED, limit: 1_000 };
+        let rows: Vec<KeyRow> = self.run::<_, Failure>(async |connection| Ok(over.load(connection).await?)).await?;
         let mut removed = 0;
-        for Key { account_id: account, id } in rows {
+        for KeyRow { account_id: account, id } in rows {
             removed += self
                 .transact::<_, Failure>(async |connection| {
                     let gone = diesel::delete(exports::table.find((account, id))).execute(connection).await?;

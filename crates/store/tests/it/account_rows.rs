@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::{
     events::{CreditsLow, Event, Outbox},
-    exports::AccountReader,
+    exports::{AccountReader, ExportStore, KEPT},
 };
 use futures_util::TryStreamExt;
 use serde_json::Value;
@@ -83,4 +83,33 @@ async fn what_was_sent_and_answered_is_in_the_file_and_secrets_are_not() {
     assert_eq!(of("delivery_attempts")[0]["answer"], format!("{}/w==", "/".repeat(132)));
     let subscription = of("webhook_subscriptions")[0].as_object().unwrap();
     assert!(subscription.contains_key("url") && !subscription.contains_key("sealed_secret"));
+}
+
+#[tokio::test]
+async fn of_an_account_the_files_that_are_listed_are_kept_and_no_others() {
+    let fixture = Fixture::new().await;
+    let (account, other) = (fixture.account().await, fixture.account().await);
+    // One that is still made, two that are pushed out of the list, the ten that are listed; and another account's.
+    let add = "
+        WITH added AS (
+            INSERT INTO exports (account_id, state, created_at, lease_until, finished_at)
+            SELECT $1::bigint, CASE WHEN $3::bool THEN 'running' ELSE 'done' END, $2::timestamptz,
+                CASE WHEN $3 THEN $2 END, CASE WHEN NOT $3 THEN $2 END
+            FROM generate_series(1, $4::bigint) RETURNING account_id, id)
+        INSERT INTO export_pieces (account_id, export_id, number, bytes) SELECT account_id, id, 0, '' FROM added";
+    for (account, is_running, count) in [(account, true, 1_i64), (account, false, 12), (other, false, 1)] {
+        fixture.sql.execute(add, &[&account.0, &START, &is_running, &count]).await.unwrap();
+    }
+    let listed = ExportStore::list(&fixture.store, account).await.unwrap();
+    assert_eq!(ExportStore::prune(&fixture.store, START - KEPT).await.unwrap(), 2);
+    let left = "
+        SELECT count(*) FILTER (WHERE state = 'running'), count(*) FILTER (WHERE state = 'done'),
+            (SELECT count(*) FROM export_pieces p WHERE p.account_id = $1)
+        FROM exports WHERE account_id = $1";
+    let left = async |account: domain::AccountId| {
+        let row = fixture.sql.query_one(left, &[&account.0]).await.unwrap();
+        [0, 1, 2].map(|column: usize| row.get::<_, i64>(column))
+    };
+    assert_eq!((left(account).await, left(other).await), ([1, 10, 11], [0, 1, 1]));
+    assert_eq!(ExportStore::list(&fixture.store, account).await.unwrap(), listed);
 }

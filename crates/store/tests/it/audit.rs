@@ -207,3 +207,23 @@ async fn files_jobs_top_ups_and_decisions_are_noted() {
     assert!(unknown.is_err());
     assert_eq!(shop.noted(Some(Area::Decisions)).await, []);
 }
+
+#[tokio::test]
+async fn what_a_newer_version_noted_keeps_nothing_from_being_listed() {
+    let shop = Shop::open().await;
+    let newer =
+        "INSERT INTO audit_entries (account_id, at, actor_kind, action) VALUES ($1, $2, 'nobody', 'of_tomorrow')";
+    for action in [Action::LoggedIn, Action::LoggedOut, Action::PasswordChanged] {
+        shop.db.store.note(shop.note(action).unwrap(), NOW).await.unwrap();
+        shop.db.sql.execute(newer, &[&shop.account.0, &NOW]).await.unwrap();
+    }
+    let (mut listed, mut cursor) = (Vec::new(), None);
+    for _ in 0..3 {
+        let page = PageRequest { limit: 1, cursor };
+        let page = AuditLog::page(&*shop.db.store, &shop.user, None, page).await.unwrap();
+        listed.extend(page.items.iter().map(|noted| noted.action));
+        cursor = page.next_cursor;
+    }
+    assert_eq!(listed, [Action::PasswordChanged, Action::LoggedOut, Action::LoggedIn]);
+    assert_eq!(cursor, None);
+}

@@ -217,7 +217,7 @@ async fn filters_and_pages() {
     assert_eq!((foreign.items, foreign.next_cursor), (vec![], None));
 }
 
-/// More creatives than a file is read by at a time, each of a campaign's and with what its number says spent.
+/// More creatives than the 2,000 that a file is read by, each of a campaign and with what its number says spent.
 #[tokio::test]
 async fn a_verdict_that_changes_while_a_list_is_read_does_not_end_it() {
     let db = fresh().await;
@@ -228,14 +228,14 @@ async fn a_verdict_that_changes_while_a_list_is_read_does_not_end_it() {
         INSERT INTO ad_entities (account_id, id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
             OVERRIDING SYSTEM VALUE VALUES ($1, 10, 1, 'campaign', 0, NULL, 'c', 'Spring', 'active');
         INSERT INTO creatives (account_id, id, platform, key, format) OVERRIDING SYSTEM VALUE
-            SELECT $1, n, 'meta', n, 'image' FROM generate_series(1, 210) n;
+            SELECT $1, n, 'meta', n, 'image' FROM generate_series(1, 2010) n;
         INSERT INTO ad_entities (account_id, id, ad_account_id, level, parent_id, campaign_id, external_id, name, status,
             creative_id) OVERRIDING SYSTEM VALUE
-            SELECT $1, 100 + n, 1, 'ad', 11, 10, n, n, 'active', n FROM generate_series(1, 210) n;
+            SELECT $1, 100 + n, 1, 'ad', 11, 10, n, n, 'active', n FROM generate_series(1, 2010) n;
         INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend)
-            SELECT $1, '2026-02-20', 100 + n, 'USD', n, 1, n FROM generate_series(1, 210) n;";
+            SELECT $1, '2026-02-20', 100 + n, 'USD', n, 1, n FROM generate_series(1, 2010) n;";
     db.sql.batch_execute(&fill.replace("$1", &account.0.to_string())).await.unwrap();
-    write(&db, account, NOW, (1..=210).map(|id| judged(id, Status::Winner)).collect()).await;
+    write(&db, account, NOW, (1..=2010).map(|id| judged(id, Status::Winner)).collect()).await;
     let fade = async |key: &str| {
         let faded =
             "UPDATE campaign_creatives SET status = 'faded' FROM creatives c WHERE campaign_creatives.account_id = $1
@@ -252,13 +252,15 @@ async fn a_verdict_that_changes_while_a_list_is_read_does_not_end_it() {
         let spent = [&first, &second].map(|page| page.items[0].sums.spend.unwrap());
         assert_eq!(spent[0] - spent[1], dec!(1), "the next one");
     }
-    // 208 are left, 200 of which are read first.
+    // 2,008 are left, 2,000 of which are read first: what changes then is seen behind those only.
     let mut rows = db.store.stream(account, Query { winner: Some(true), ..QUERY }, None).await.unwrap();
-    assert_eq!(rows.try_next().await.unwrap().unwrap().key, "208");
-    fade("9").await;
+    assert_eq!(rows.try_next().await.unwrap().unwrap().key, "2008");
+    for key in ["1009", "9", "7"] {
+        fade(key).await;
+    }
     let rest: Vec<Creative> = rows.try_collect().await.unwrap();
-    let keys = [198, 199, 206].map(|place: usize| rest[place].key.as_str());
-    assert_eq!((rest.len(), keys), (207, ["9", "8", "1"]));
+    let keys = [998, 1998, 1999, 2000, 2005].map(|place: usize| rest[place].key.as_str());
+    assert_eq!((rest.len(), keys), (2006, ["1009", "9", "8", "6", "1"]));
 }
 
 #[tokio::test]
