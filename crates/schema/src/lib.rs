@@ -469,6 +469,8 @@ diesel::table! {
         created_at -> Timestamptz,
         finished_at -> Nullable<Timestamptz>,
         lost_leases -> BigInt,
+        queued_at -> Nullable<Timestamptz>,
+        is_unreadable -> Bool,
     }
 }
 

@@ -1,0 +1,2 @@
+ALTER TABLE uploads DROP COLUMN is_unreadable;
+ALTER TABLE uploads DROP COLUMN queued_at;
