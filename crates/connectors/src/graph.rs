@@ -4,9 +4,9 @@ pub mod login;
 
 use std::collections::HashMap;
 
-use domain::shops::ShopError;
+use domain::{instants, shops::ShopError};
 use serde::{Deserialize, de::IgnoredAny};
-use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
+use time::OffsetDateTime;
 
 use crate::shops::http::Answer;
 
@@ -29,7 +29,7 @@ pub fn instant(text: &str) -> Option<OffsetDateTime> {
         }
         _ => text.to_owned(),
     };
-    OffsetDateTime::parse(&with_colon, &Rfc3339).ok().map(|at| at.to_offset(UtcOffset::UTC))
+    instants::parse(&with_colon).ok()
 }
 
 #[derive(Debug, Deserialize)]
@@ -157,6 +157,7 @@ mod tests {
         assert_eq!(instant("2026-05-01T12:00:00+0000"), Some(datetime!(2026-05-01 12:00 UTC)));
         assert_eq!(instant("2026-05-01T09:00:00-03:00"), Some(datetime!(2026-05-01 12:00 UTC)));
         assert_eq!(instant("2026-05-01T12:00:00Z"), Some(datetime!(2026-05-01 12:00 UTC)));
+        assert_eq!(instant("9999-12-31T23:59:59-2359"), None);
         assert_eq!((instant(""), instant("ñ"), instant("2026-05-01")), (None, None, None));
     }
 }

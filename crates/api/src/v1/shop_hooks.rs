@@ -7,10 +7,7 @@ use std::time::Duration;
 
 use actix_web::{HttpRequest, http::header::HeaderMap, web};
 use app::shops::receive::{NotTaken, store, verify};
-use domain::{
-    accounts::Platform,
-    shops::hooks::{HookHeaders, HookRefused},
-};
+use domain::shops::hooks::{HookHeaders, HookRefused};
 use serde::Serialize;
 
 use crate::{
@@ -60,11 +57,10 @@ pub async fn receive(
         Err(NotTaken::Refused(HookRefused::Foreign)) => return taken(),
         Err(refused) => return Err(refused.into()),
     };
-    match provider {
-        Platform::Shopify | Platform::Tiendanube | Platform::Meta | Platform::GoogleAds => {
-            mark_signed(&request, &state);
-        }
-        Platform::Mercadolibre => admit_unsigned_hook(&request, address, &state).await?,
+    if provider.signs_hooks() {
+        mark_signed(&request, &state);
+    } else {
+        admit_unsigned_hook(&request, address, &state).await?;
     }
     let inbox = state.inbox.clone();
     // The row is written even when the answer comes too late to say so: the next delivery of the hook finds it.

@@ -87,8 +87,8 @@ fn a_signed_hook_is_stored_and_answered() {
 }
 
 #[test]
-fn what_is_known_or_of_nobody_is_answered_alike() {
-    for received in [Received::Stored, Received::Duplicate, Received::UnknownShop] {
+fn what_is_known_or_of_nobody_or_too_much_is_answered_alike() {
+    for received in [Received::Stored, Received::Duplicate, Received::UnknownShop, Received::TooMany] {
         let answer = hook(Service::start(with_inbox(taking(received))), "mercadolibre", &["right"], b"{}");
         assert_eq!((answer.status, answer.text().as_str()), (200, r#"{"ok":true,"api_version":"v1"}"#));
     }

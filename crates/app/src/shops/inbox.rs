@@ -15,7 +15,7 @@ use domain::{
         hooks::{PrivacyRequest, Topic, TriggeredAt},
         inbox::{InboxEntry, Taken, Waiting},
         privacy::{NewRequest, PrivacyStore},
-        sync::DueSync,
+        sync::{DueSync, LeasedSync},
     },
     social::replies::PollHints,
 };
@@ -201,9 +201,10 @@ impl HookWorker {
                 let suspended = entry.topic == Topic::Suspended;
                 ports.connections.suspend(*account, *id, suspended, ports.now()).await?;
             }
-            Topic::ScopesChanged | Topic::Order(None) => {
+            Topic::ScopesChanged => {
                 ports.syncs.hint(*account, *id, ports.now()).await?;
             }
+            Topic::Order(None) => ports.syncs.hint_of_change(*account, *id, ports.now()).await?,
             Topic::Question => self.questions.poll_soon(*account, *id, ports.now()).await?,
             Topic::Order(Some(_)) | Topic::Catalogue | Topic::Other => {}
         }
@@ -256,6 +257,10 @@ impl HookWorker {
             return Ok(());
         };
         let (lease, due_at) = (leased.lease, leased.due_at);
+        if let Some(until) = pause_of(&leased, ports.now()) {
+            postpone(entries, until, settled);
+            return ports.syncs.pause(lease, until).await;
+        }
         let reading = async {
             let mut turn = Turn::new(&self.syncer, leased).await?;
             let orders = self.read_orders(&mut turn, entries, settled).await;
@@ -275,6 +280,8 @@ impl HookWorker {
                 postpone(entries, ports.now(), settled);
             }
         }
+        // What hooks name may fail for itself: it makes nothing else late.
+        let read = if matches!(read, Err(Stopped::Failed)) { Ok(due_at) } else { read };
         self.syncer.release(lease, read).await;
         Ok(())
     }
@@ -346,6 +353,13 @@ fn is_from_before(at: Option<TriggeredAt>, entry: &InboxEntry, integration: &Int
 
 const fn needs_access(topic: &Topic) -> bool {
     matches!(topic, Topic::Order(Some(_)) | Topic::Catalogue)
+}
+
+/// How long hooks that anybody may have sent lead to no call, since the platform asked for a pause or failed. Not at all when
+/// somebody asked for the shop to be read.
+fn pause_of(leased: &LeasedSync, now: OffsetDateTime) -> Option<OffsetDateTime> {
+    let is_signed = leased.integration.provider.signs_hooks();
+    leased.paused_until.filter(|until| !is_signed && now < *until && *until <= leased.due_at)
 }
 
 /// The order that a hook names.

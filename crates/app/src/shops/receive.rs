@@ -4,7 +4,7 @@ use domain::{
     StoreError,
     accounts::Platform,
     shops::{
-        hooks::{Hook, HookHeaders, HookRefused},
+        hooks::{Hook, HookHeaders, HookRefused, Topic},
         inbox::{Inbox, Received},
     },
 };
@@ -47,7 +47,7 @@ pub fn verify(
     })
 }
 
-/// Stores a hook. When this returns it cannot be lost any more.
+/// Stores a hook that somebody acts on. When this returns it cannot be lost any more.
 ///
 /// # Errors
 /// Trouble with the database.
@@ -57,13 +57,36 @@ pub async fn store(
     hook: Hook,
     now: OffsetDateTime,
 ) -> Result<Received, StoreError> {
+    if hook.topic == Topic::Other {
+        return Ok(Received::Unneeded);
+    }
     let received = inbox.receive(platform, hook, now).await?;
-    if received == Received::UnknownShop {
-        count_refused(platform, "unknown_shop");
+    match received {
+        Received::UnknownShop => count_refused(platform, "unknown_shop"),
+        Received::TooMany => count_refused(platform, "too_many"),
+        Received::Stored | Received::Duplicate | Received::Unneeded => {}
     }
     Ok(received)
 }
 
 fn count_refused(platform: Platform, reason: &'static str) {
     metrics::counter!("shop_hooks_refused_total", "provider" => platform.as_str(), "reason" => reason).increment(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::shops::inbox::MockInbox;
+    use time::macros::datetime;
+
+    use super::*;
+
+    /// The mock panics when anything is stored.
+    #[tokio::test]
+    async fn a_hook_that_nobody_acts_on_is_not_stored() {
+        let (shop_id, topic_name, dedup_key) = ("7".to_owned(), "messages".to_owned(), "1".to_owned());
+        let hook = Hook { shop_id, topic_name, topic: Topic::Other, dedup_key };
+        let now = datetime!(2026-05-20 12:00 UTC);
+        let received = store(&MockInbox::new(), Platform::Mercadolibre, hook, now).await.unwrap();
+        assert_eq!(received, Received::Unneeded);
+    }
 }

@@ -32,6 +32,8 @@ pub(super) const LEASE_SECONDS: i64 = 120;
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// How long a connection may go on with its back-fill while others wait.
 const TURN: Duration = Duration::from_secs(120);
+/// The longest pause that a platform is believed to want.
+const LONGEST_PAUSE: time::Duration = time::Duration::DAY;
 /// How often it is looked whether anything is due.
 const EVERY: Duration = Duration::from_secs(1);
 /// How often what is kept for a time only is removed.
@@ -125,25 +127,26 @@ impl Syncer {
             let mut turn = Turn::new(self, leased).await?;
             turn.read(until).await
         };
-        // A panic must not leave the connection to the end of its lease.
-        let read = AssertUnwindSafe(self.holding(lease, reading)).catch_unwind().await.unwrap_or_else(|_| {
-            tracing::error!("reading a shop panicked");
-            Err(Stopped::Failed)
-        });
+        let read = self.holding(lease, reading).await;
         self.release(lease, read).await;
     }
 
-    /// Gives a lease back: the connection is due again as `read` says, not at the same moment as others.
+    /// Gives a lease back: the connection is due again as `read` says, not at the same moment as others, and hooks keep to its
+    /// pause if it stopped.
     pub(super) async fn release(&self, lease: SyncLease, read: Result<OffsetDateTime, Stopped>) {
         let now = self.ports.now();
+        let is_pause = read.is_err();
         let Some(due) = read.map_or_else(|stopped| due_after(stopped, now), Some) else { return };
-        let spread = (due - now).max(time::Duration::ZERO) * (0.1 * (self.jitter)());
-        if let Err(error) = self.ports.syncs.release(lease, due + spread).await {
+        let due = due.min(now + LONGEST_PAUSE);
+        let due = due + (due - now).max(time::Duration::ZERO) * (0.1 * (self.jitter)());
+        let syncs = &self.ports.syncs;
+        let released = if is_pause { syncs.pause(lease, due).await } else { syncs.release(lease, due).await };
+        if let Err(error) = released {
             outage::warn(&error, "a lease of a shop could not be given back; it runs out");
         }
     }
 
-    /// Does `work` while the lease holds.
+    /// Does `work` while the lease holds. A panic must not leave the connection to the end of its lease.
     pub(super) async fn holding<T>(
         &self,
         lease: SyncLease,
@@ -159,8 +162,12 @@ impl Syncer {
                 }
             }
         };
+        let work = AssertUnwindSafe(work).catch_unwind();
         tokio::select! {
-            done = work => done,
+            done = work => done.unwrap_or_else(|_| {
+                tracing::error!("reading a shop panicked");
+                Err(Stopped::Failed)
+            }),
             lost = held => Err(lost),
         }
     }

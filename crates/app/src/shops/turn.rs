@@ -142,7 +142,7 @@ impl<'a> Turn<'a> {
     pub async fn read(&mut self, until: Instant) -> Result<OffsetDateTime, Stopped> {
         let present = match self.look_at_shop().await {
             // It is noted with the stream that is read first, and makes its pauses longer as that one's failures do.
-            Err(Stopped::Failed) => return Ok(next_due(self.failures, self.now())),
+            Err(Stopped::Failed) => return Err(Stopped::Wait(next_due(self.failures, self.now()))),
             looked => looked?,
         };
         self.measure_age();
@@ -156,11 +156,12 @@ impl<'a> Turn<'a> {
             go_on(self.ads(timing, present).await)?;
         }
         let now = self.now();
-        Ok(match self.failures {
-            0 if !is_filled => now,
-            0 if !self.is_shop() => now + AD_INTERVAL,
-            failures => next_due(failures, now),
-        })
+        match self.failures {
+            0 if !is_filled => Ok(now),
+            0 if !self.is_shop() => Ok(now + AD_INTERVAL),
+            0 => Ok(next_due(0, now)),
+            failures => Err(Stopped::Wait(next_due(failures, now))),
+        }
     }
 
     /// What happened in the shop since the last time, and what is read every night.
@@ -506,18 +507,19 @@ impl<'a> Turn<'a> {
         if error != ShopError::Unauthorized {
             return Ok(Err(error));
         }
-        if self.is_renewed {
-            // A token that is refused at its own end was not taken back: what was read takes longer than one lasts.
-            let is_over = self.held.expires_at.is_some_and(|ends| ends <= self.now());
-            let ended = "the token ended before all was read";
-            return Ok(Err(if is_over { ShopError::Unavailable(ended.to_owned()) } else { error }));
+        // A token that is refused at its own end was not taken back: what was read takes longer than one lasts. That fails, and
+        // what is read next has a new one.
+        let is_over = self.is_renewed && self.held.expires_at.is_some_and(|ends| ends <= self.now());
+        if self.is_renewed && !is_over {
+            return Ok(Err(error));
         }
-        self.is_renewed = true;
+        self.is_renewed = !is_over;
         let ports = &self.syncer.ports;
         match ports.access_after(self.lease.account, self.id(), self.held.generation).await {
             Ok(held) => {
                 self.held = held;
-                Ok(Ok(()))
+                let ended = || ShopError::Unavailable("the token ended before all was read".to_owned());
+                Ok(if is_over { Err(ended()) } else { Ok(()) })
             }
             Err(AccessError::Shop(error)) => Ok(Err(error)),
             Err(error) => Err(no_access(ports.now(), error)),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::shops::ShopError;
+use domain::{instants, shops::ShopError};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header::HeaderMap};
 use serde::de::DeserializeOwned;
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
@@ -19,6 +19,9 @@ const FILE_DEADLINE: Duration = Duration::from_secs(4 * 3600);
 const MAX_ANSWER: usize = 16 << 20;
 /// Bytes of the longest line of a file.
 const MAX_LINE: usize = 1 << 20;
+
+/// The longest pause that is believed.
+const LONGEST_PAUSE: time::Duration = time::Duration::DAY;
 
 /// The client; cloning shares its connections.
 #[derive(Debug, Clone)]
@@ -87,14 +90,15 @@ impl Answer {
 
     /// The platform's present, by the `Date` header (RFC 9110, 6.6.1).
     pub fn date(&self) -> Option<OffsetDateTime> {
-        http_date(self.header("date")?)
+        instants::check(rfc2822(self.header("date")?)?).ok()
     }
 
-    /// The end of the pause that `Retry-After` asks for, in seconds or as a date (RFC 9110, 10.2.3).
+    /// The end of the pause that `Retry-After` asks for, at most a day from `now`: in seconds or as a date (RFC 9110, 10.2.3).
     pub fn retry_after(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
         let value = self.header("retry-after")?;
         let seconds = value.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
-        seconds.map(|seconds| now + time::Duration::seconds_f64(seconds)).or_else(|| http_date(value))
+        let until = seconds.map(|seconds| now + time::Duration::seconds_f64(seconds)).or_else(|| rfc2822(value));
+        until.map(|until| until.min(now + LONGEST_PAUSE))
     }
 
     /// The body as JSON.
@@ -104,9 +108,21 @@ impl Answer {
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, ShopError> {
         serde_json::from_slice(&self.body).map_err(|error| malformed(&error))
     }
+
+    /// The same, of what others can do without if it has another form.
+    ///
+    /// # Errors
+    /// [`ShopError::Malformed`] for that form alone. What is no JSON, or not all of it, is not the platform's answer:
+    /// [`ShopError::Unavailable`].
+    pub fn detail<T: DeserializeOwned>(&self) -> Result<T, ShopError> {
+        serde_json::from_slice(&self.body).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => malformed(&error),
+            _ => ShopError::Unavailable("the answer is not JSON, or breaks off".to_owned()),
+        })
+    }
 }
 
-fn http_date(text: &str) -> Option<OffsetDateTime> {
+fn rfc2822(text: &str) -> Option<OffsetDateTime> {
     OffsetDateTime::parse(text, &Rfc2822).ok()
 }
 
@@ -224,6 +240,7 @@ mod tests {
         let date = answer("date", "Tue, 24 Nov 2026 06:08:13 GMT").date();
         assert_eq!(date, Some(datetime!(2026-11-24 06:08:13 UTC)));
         assert_eq!(answer("date", "yesterday").date(), None);
+        assert_eq!(answer("date", "Fri, 31 Dec 9999 23:59:59 GMT").date(), None);
     }
 
     #[test]
@@ -233,6 +250,7 @@ mod tests {
         assert_eq!(until("2"), Some(datetime!(2026-11-24 06:00:02 UTC)));
         assert_eq!(until("1.5"), Some(datetime!(2026-11-24 06:00:01.5 UTC)));
         assert_eq!(until("Tue, 24 Nov 2026 06:08:13 GMT"), Some(datetime!(2026-11-24 06:08:13 UTC)));
+        assert_eq!(until("Fri, 31 Dec 9999 23:59:59 GMT"), Some(datetime!(2026-11-25 06:00 UTC)), "at most a day");
         assert_eq!(until("-1"), None);
         assert_eq!(until("NaN"), None);
     }

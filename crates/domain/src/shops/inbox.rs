@@ -9,6 +9,11 @@ use crate::{AccountId, InboxId, IntegrationId, StoreError, accounts::Platform};
 /// How long hooks are kept, done or not.
 pub const KEEP: Duration = Duration::days(30);
 
+/// Hooks of a connection that wait at most, of a platform that signs none: anybody could send more.
+pub const MAX_UNSIGNED: i64 = 1_000;
+/// How long hooks of such a platform that name nothing are gathered: they are one.
+pub const GATHERED: Duration = Duration::seconds(10);
+
 /// What became of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
@@ -18,6 +23,10 @@ pub enum Received {
     Duplicate,
     /// Nobody is connected to the shop: it is dropped. A privacy request also reaches accounts that were connected to it.
     UnknownShop,
+    /// Nobody here acts on its topic: it is dropped.
+    Unneeded,
+    /// [`MAX_UNSIGNED`] wait: it is dropped, and what it tells of found by polling.
+    TooMany,
 }
 
 /// A connection for which hooks wait.
@@ -51,7 +60,8 @@ pub struct Taken {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// Stores a hook for the connection of its shop.
+    /// Stores a hook for the connection of its shop. Of a platform that signs none, only so many, and those that name nothing as
+    /// one that is due when its [`GATHERED`] are over.
     async fn receive(&self, provider: Platform, hook: Hook, now: OffsetDateTime) -> Result<Received, StoreError>;
     /// Connections for which hooks wait that may be acted on at `now`, the longest waiting first, at most `limit`. Of all
     /// accounts.
@@ -65,7 +75,7 @@ pub trait Inbox: Send + Sync {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<Taken, StoreError>;
-    /// Marks hooks as done. Repeating it changes nothing.
+    /// Marks hooks as done, or removes those of a platform that signs none. Repeating it changes nothing.
     async fn done(&self, account: AccountId, ids: &[InboxId], now: OffsetDateTime) -> Result<(), StoreError>;
     /// Puts hooks that could not be acted on back, until `until`.
     async fn postpone(&self, account: AccountId, ids: &[InboxId], until: OffsetDateTime) -> Result<(), StoreError>;

@@ -75,6 +75,8 @@ pub struct LeasedSync {
     pub lease: SyncLease,
     /// When the connection was to be read, or had to be already.
     pub due_at: OffsetDateTime,
+    /// Until when nobody but who asks for it makes it due, if that is not over.
+    pub paused_until: Option<OffsetDateTime>,
     pub integration: Integration,
     /// Of the streams that have been read.
     pub cursors: Vec<Cursor>,
@@ -222,10 +224,20 @@ pub trait SyncStore: Send + Sync {
     /// restarted, notes failures, and says once that a connection is broken, until it is mended. `None` when the lease is
     /// another's by now, or the connection has ended: nothing was stored.
     async fn record(&self, lease: SyncLease, run: EndedRun) -> Result<Option<Failing>, StoreError>;
-    /// Gives a lease back; the connection is due at `next_due`, or at once when it was hinted at since the lease was taken.
+    /// Gives a lease back; the connection is due at `next_due`, or as it was hinted at since the lease was taken.
     async fn release(&self, lease: SyncLease, next_due: OffsetDateTime) -> Result<(), StoreError>;
+    /// Gives a lease back of a connection that could not be read: no [`hint_of_change`](Self::hint_of_change) makes it due before
+    /// `until`.
+    async fn pause(&self, lease: SyncLease, until: OffsetDateTime) -> Result<(), StoreError>;
     /// Makes a connection due at once: something changed there. False when there is none, or it has ended.
     async fn hint(&self, account: AccountId, id: IntegrationId, now: OffsetDateTime) -> Result<bool, StoreError>;
+    /// As [`hint`](Self::hint), where anybody may have said so: not within a pause, and not within a minute of the last time.
+    async fn hint_of_change(
+        &self,
+        account: AccountId,
+        id: IntegrationId,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError>;
     /// As [`hint`](Self::hint), where somebody asks for it: under a key once, and with `note` in the audit log.
     async fn ask(
         &self,

@@ -116,7 +116,8 @@ statement!(
     /// Whoever reads the connection with the tokens of before goes on: what it stores is the same shop's.
     MakeDue(account: i64 => BigInt, id: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
     INSERT INTO integration_syncs AS known (account_id, integration_id, due_at) VALUES ($1, $2, $3)
-    ON CONFLICT (account_id, integration_id) DO UPDATE SET due_at = excluded.due_at, is_hinted = true"
+    ON CONFLICT (account_id, integration_id) DO UPDATE SET due_at = excluded.due_at, is_hinted = true,
+        paused_until = NULL"
 );
 
 statement!(

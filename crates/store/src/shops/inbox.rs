@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{Array, BigInt, Jsonb, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Jsonb, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -11,7 +11,7 @@ use domain::{
     accounts::Platform,
     shops::{
         hooks::{Hook, Topic},
-        inbox::{Inbox, InboxEntry, Received, Taken, Waiting},
+        inbox::{GATHERED, Inbox, InboxEntry, MAX_UNSIGNED, Received, Taken, Waiting},
     },
 };
 use serde_json::Value;
@@ -22,6 +22,7 @@ use crate::{
     database::{
         error::{Failure, corrupt, store_error},
         query::RunQueryDsl,
+        statement::Scalar,
     },
     schema::{integrations, provider_inbox, shop_owners},
 };
@@ -93,6 +94,24 @@ statement!(
 );
 
 statement!(
+    /// Hooks of platforms that sign none, which anybody may have sent.
+    Forget<'a>(
+        account: i64 => BigInt,
+        ids: &'a [i64] => Array<BigInt>,
+        unsigned: Vec<&'static str> => Array<Text>,
+    ) -> () = "
+    DELETE FROM provider_inbox WHERE account_id = $1 AND id = ANY($2)
+        AND integration_id IN (SELECT i.id FROM integrations i WHERE i.account_id = $1 AND i.provider = ANY($3))"
+);
+
+statement!(
+    /// Whether more than `skipped` hooks of a connection are open.
+    HasOpen(account: i64 => BigInt, integration: i64 => BigInt, skipped: i64 => BigInt) -> Scalar<Bool> = "
+    SELECT EXISTS (SELECT FROM provider_inbox
+        WHERE account_id = $1 AND integration_id = $2 AND processed_at IS NULL OFFSET $3)"
+);
+
+statement!(
     Postpone<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, until: OffsetDateTime => Timestamptz) -> () = "
     UPDATE provider_inbox SET due_at = $3, lease_until = NULL
     WHERE account_id = $1 AND id = ANY($2) AND processed_at IS NULL"
@@ -142,8 +161,17 @@ impl Inbox for Store {
 
     async fn done(&self, account: AccountId, ids: &[InboxId], now: OffsetDateTime) -> Result<(), StoreError> {
         let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
+        let unsigned = Platform::ALL.iter().filter(|platform| !platform.signs_hooks());
+        let unsigned = unsigned.map(|platform| platform.as_str()).collect();
+        let forget = Forget { account: account.0, ids: &ids, unsigned };
         let done = Done { account: account.0, ids: &ids, now };
-        self.run::<_, Failure>(async |connection| Ok(done.execute(connection).await?)).await?;
+        self.run::<_, Failure>(async |connection| {
+            if forget.execute(connection).await? < ids.len() {
+                done.execute(connection).await?;
+            }
+            Ok(())
+        })
+        .await?;
         Ok(())
     }
 
@@ -165,7 +193,15 @@ impl Inbox for Store {
     }
 }
 
-/// A look-up by a key and one insert. Whoever was connected to the shop gets its privacy requests, the others go to who is.
+/// When the hooks are acted on that are gathered at `now`: of what is said all the time, one is kept.
+fn end_of_gathering(now: OffsetDateTime) -> OffsetDateTime {
+    let length = GATHERED.whole_seconds();
+    let end = (now.unix_timestamp().div_euclid(length) + 1) * length;
+    OffsetDateTime::from_unix_timestamp(end).unwrap_or(now)
+}
+
+/// A look-up by a key and one insert, of what is not signed after a look at how much waits. Whoever was connected to the shop gets
+/// its privacy requests, the others go to who is.
 async fn put(
     connection: &mut AsyncPgConnection,
     provider: Platform,
@@ -180,20 +216,35 @@ async fn put(
         .load(connection)
         .await
         .map_err(store_error)?;
-    let for_all = matches!(hook.topic, Topic::Privacy(_));
+    let (for_all, is_signed) = (matches!(hook.topic, Topic::Privacy(_)), provider.signs_hooks());
+    let (dedup_key, at) = if is_signed || !hook.topic.names_nothing() {
+        (hook.dedup_key.clone(), now)
+    } else {
+        // It also stands for those that come later: what was read before the end may have missed what they tell of.
+        let end = end_of_gathering(now);
+        (format!("{}/{}", hook.topic_name, end.unix_timestamp()), end)
+    };
     let mut outcome = Received::UnknownShop;
     for OwnerRow { owner_id, integration_id, is_connected } in owners {
         if !is_connected && !for_all {
             continue;
         }
+        if !is_signed {
+            let open = HasOpen { account: owner_id, integration: integration_id, skipped: MAX_UNSIGNED - 1 };
+            let is_full: bool = open.get_result(connection).await.map_err(store_error)?;
+            if is_full {
+                outcome = Received::TooMany;
+                continue;
+            }
+        }
         let entry = (
             provider_inbox::account_id.eq(owner_id),
             provider_inbox::integration_id.eq(integration_id),
-            provider_inbox::dedup_key.eq(&hook.dedup_key),
+            provider_inbox::dedup_key.eq(&dedup_key),
             provider_inbox::topic_name.eq(&hook.topic_name),
             provider_inbox::topic.eq(topic),
-            provider_inbox::received_at.eq(now),
-            provider_inbox::due_at.eq(now),
+            provider_inbox::received_at.eq(at),
+            provider_inbox::due_at.eq(at),
         );
         let key = (provider_inbox::account_id, provider_inbox::integration_id, provider_inbox::dedup_key);
         let insert = diesel::insert_into(provider_inbox::table).values(entry).on_conflict(key).do_nothing();

@@ -52,16 +52,18 @@ row!(
     struct LeaseRow {
         lease_number: i64 => BigInt,
         due_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        paused_until: Option<OffsetDateTime> => Nullable<Timestamptz>,
     }
 );
 
 statement!(
     Lease(account: i64 => BigInt, id: i64 => BigInt, lease_seconds: i64 => BigInt) -> LeaseRow = "
     UPDATE integration_syncs
-    SET lease_number = lease_number + 1, lease_until = now() + $3 * interval '1 second', is_hinted = false
+    SET lease_number = lease_number + 1, lease_until = now() + $3 * interval '1 second', is_hinted = false,
+        told_due_at = NULL
     WHERE account_id = $1 AND integration_id = $2 AND due_at IS NOT NULL
         AND (lease_until IS NULL OR lease_until <= now())
-    RETURNING lease_number, due_at"
+    RETURNING lease_number, due_at, paused_until"
 );
 
 statement!(
@@ -82,13 +84,35 @@ statement!(
         number: i64 => BigInt,
         next_due: OffsetDateTime => Timestamptz,
     ) -> () = "
-    UPDATE integration_syncs SET lease_until = NULL, due_at = CASE WHEN is_hinted THEN least($4, due_at) ELSE $4 END
+    UPDATE integration_syncs SET lease_until = NULL, paused_until = NULL,
+        due_at = least($4, CASE WHEN is_hinted THEN due_at ELSE told_due_at END)
+    WHERE account_id = $1 AND integration_id = $2 AND lease_number = $3 AND lease_until IS NOT NULL"
+);
+
+statement!(
+    Pause(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        number: i64 => BigInt,
+        until: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE integration_syncs SET lease_until = NULL, paused_until = $4,
+        due_at = CASE WHEN is_hinted THEN least($4, due_at) ELSE $4 END
     WHERE account_id = $1 AND integration_id = $2 AND lease_number = $3 AND lease_until IS NOT NULL"
 );
 
 statement!(
     Hint(account: i64 => BigInt, id: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
     UPDATE integration_syncs SET is_hinted = true, due_at = least(due_at, $3)
+    WHERE account_id = $1 AND integration_id = $2 AND due_at IS NOT NULL"
+);
+
+statement!(
+    /// Whoever reads the connection may have passed what changed: it is due again, a minute later.
+    HintOfChange(account: i64 => BigInt, id: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE integration_syncs SET told_due_at = least(told_due_at, $3 + interval '1 minute'),
+        due_at = least(due_at, greatest($3, paused_until, (SELECT i.last_sync_at + interval '1 minute'
+            FROM integrations i WHERE i.account_id = $1 AND i.id = $2)))
     WHERE account_id = $1 AND integration_id = $2 AND due_at IS NOT NULL"
 );
 
@@ -208,9 +232,27 @@ impl SyncStore for Store {
         Ok(())
     }
 
+    async fn pause(&self, lease: SyncLease, until: OffsetDateTime) -> Result<(), StoreError> {
+        let SyncLease { account, integration, number } = lease;
+        let pause = Pause { account: account.0, id: integration.0, number, until };
+        self.run::<_, Failure>(async |connection| Ok(pause.execute(connection).await?)).await?;
+        Ok(())
+    }
+
     async fn hint(&self, account: AccountId, id: IntegrationId, now: OffsetDateTime) -> Result<bool, StoreError> {
         let hint = Hint { account: account.0, id: id.0, now };
         Ok(self.run::<_, Failure>(async |connection| Ok(hint.execute(connection).await? > 0)).await?)
+    }
+
+    async fn hint_of_change(
+        &self,
+        account: AccountId,
+        id: IntegrationId,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let hint = HintOfChange { account: account.0, id: id.0, now };
+        self.run::<_, Failure>(async |connection| Ok(hint.execute(connection).await?)).await?;
+        Ok(())
     }
 
     async fn ask(
@@ -253,7 +295,7 @@ async fn take(
     let DueSync { account, integration } = due;
     let lease = Lease { account: account.0, id: integration.0, lease_seconds };
     let Some(leased) = lease.get_result(connection).await.optional()? else { return Ok(None) };
-    let LeaseRow { lease_number: number, due_at } = leased;
+    let LeaseRow { lease_number: number, due_at, paused_until } = leased;
     let Some(due_at) = due_at else { return Ok(None) };
     let Some(row) = integrations::one(connection, account, integration).await? else { return Ok(None) };
     let rows: Vec<(String, Option<OffsetDateTime>, Option<OffsetDateTime>)> = sync_streams::table
@@ -269,7 +311,7 @@ async fn take(
         failed.extend(failed_at.map(|at| Cursor { stream, at }));
     }
     let lease = SyncLease { account, integration, number };
-    Ok(Some(LeasedSync { lease, due_at, integration: row.try_into()?, cursors, failed }))
+    Ok(Some(LeasedSync { lease, due_at, paused_until, integration: row.try_into()?, cursors, failed }))
 }
 
 async fn record(

@@ -204,7 +204,8 @@ async fn a_shop_is_suspended_and_resumed() {
     assert!(suspended());
     world.act_on([Topic::Resumed, Topic::ScopesChanged, Topic::Order(None)]).await;
     assert!(!suspended());
-    assert_eq!(world.store.database().hints, 2, "what changed is found by a run");
+    let database = world.store.database();
+    assert_eq!((database.hints, database.hints_of_change), (1, 1), "what changed is found by a run");
 }
 
 #[tokio::test]
@@ -228,6 +229,40 @@ async fn what_cannot_be_read_now_is_acted_on_later_and_the_rest_is_done() {
     assert_eq!(world.done(), [2]);
     assert_eq!(world.store.database().postponed, [(InboxId(1), START + Duration::seconds(5))]);
     assert!(world.store.database().sync_lease.is_none());
+}
+
+/// Anybody can send hooks in the name of Mercado Libre: they must not call it in its pause.
+#[tokio::test]
+async fn unsigned_hooks_keep_to_the_pause_that_the_platform_asks_for_unless_the_shop_is_asked_for() {
+    let world = World::connected(Platform::Mercadolibre);
+    let until = START + Duration::minutes(45);
+    world.platform.place("1", START - Duration::HOUR, dec!(10));
+    world.platform.fail([ShopError::Throttled(until)]);
+    world.tick().await;
+    world.act_on([of_order("1"), Topic::Catalogue]).await;
+    let asked_for = || world.platform.answers.lock().unwrap().asked_for.len();
+    let catalogue_passes = || world.platform.answers.lock().unwrap().catalogue_passes;
+    assert_eq!((asked_for(), catalogue_passes()), (0, 0));
+    let later = until + Duration::seconds(5);
+    assert_eq!(world.store.database().postponed, [(InboxId(1), later), (InboxId(2), later)]);
+    assert_eq!(world.store.database().due_at, Some(until));
+
+    world.store.database().due_at = Some(world.now());
+    world.act_on([of_order("1")]).await;
+    assert_eq!((asked_for(), world.done()), (1, vec![1]));
+}
+
+#[tokio::test]
+async fn hooks_whose_reading_panics_are_postponed_and_the_lease_is_given_back() {
+    let world = World::connected(Platform::Shopify);
+    world.tick().await;
+    let due_at = world.store.database().due_at;
+    world.platform.answers.lock().unwrap().panics = true;
+    world.act_on([of_order("1")]).await;
+    assert!(world.done().is_empty());
+    assert_eq!(world.store.database().postponed, [(InboxId(1), START + Duration::seconds(5))]);
+    let database = world.store.database();
+    assert_eq!((database.sync_lease, database.due_at), (None, due_at));
 }
 
 #[tokio::test]

@@ -67,6 +67,8 @@ pub struct Answers {
     pub catalogue_passes: u32,
     /// What the catalogue answers, always.
     pub refused_catalogue: Option<ShopError>,
+    /// Whether the next call of the readers panics.
+    pub panics: bool,
 }
 
 pub struct FakePlatform {
@@ -97,6 +99,9 @@ impl FakePlatform {
     }
 
     fn check(&self, access: &Access) -> Result<(), ShopError> {
+        // Not while the answers are locked.
+        let panics = std::mem::take(&mut self.answers.lock().unwrap().panics);
+        assert!(!panics, "as it was told");
         let mut answers = self.answers.lock().unwrap();
         if let Some(error) = answers.errors.pop_front() {
             return Err(error);

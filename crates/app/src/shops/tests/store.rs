@@ -57,7 +57,9 @@ pub struct Database {
     pub failing: BTreeMap<Stream, (i64, OffsetDateTime)>,
     pub runs: Vec<EndedRun>,
     pub due_at: Option<OffsetDateTime>,
+    pub paused_until: Option<OffsetDateTime>,
     pub hints: u32,
+    pub hints_of_change: u32,
     pub orders: BTreeMap<String, ShopDocument>,
     pub imports: u32,
     pub products: BTreeMap<String, ProductRow>,
@@ -348,7 +350,8 @@ impl SyncStore for FakeStore {
         let lease = SyncLease { account, integration: id, number: database.leases };
         let due_at = database.due_at.unwrap_or(integration.connected_at);
         let failed = database.failing.iter().map(|(stream, (_, at))| Cursor { stream: *stream, at: *at }).collect();
-        Ok(Some(LeasedSync { lease, due_at, integration, cursors: database.cursors.clone(), failed }))
+        let (paused_until, cursors) = (database.paused_until, database.cursors.clone());
+        Ok(Some(LeasedSync { lease, due_at, paused_until, integration, cursors, failed }))
     }
 
     async fn heartbeat(&self, lease: SyncLease, _: i64) -> Result<bool, StoreError> {
@@ -391,7 +394,14 @@ impl SyncStore for FakeStore {
         if database.sync_lease == Some(lease.number) {
             database.sync_lease = None;
             database.due_at = Some(next_due);
+            database.paused_until = None;
         }
+        Ok(())
+    }
+
+    async fn pause(&self, lease: SyncLease, until: OffsetDateTime) -> Result<(), StoreError> {
+        SyncStore::release(self, lease, until).await?;
+        self.database().paused_until = Some(until);
         Ok(())
     }
 
@@ -401,6 +411,11 @@ impl SyncStore for FakeStore {
         let is_there = known.is_some_and(|known| known.id == id && known.revoked_at.is_none());
         database.hints += u32::from(is_there);
         Ok(is_there)
+    }
+
+    async fn hint_of_change(&self, _: AccountId, _: IntegrationId, _: OffsetDateTime) -> Result<(), StoreError> {
+        self.database().hints_of_change += 1;
+        Ok(())
     }
 
     async fn ask(

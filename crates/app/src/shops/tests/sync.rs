@@ -1,4 +1,4 @@
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use domain::{
     IntegrationId,
@@ -19,7 +19,7 @@ use super::{
     platform::{order, product, refund},
     store::integration,
 };
-use crate::shops::turn::Turn;
+use crate::shops::{sync::Syncer, turn::Turn};
 
 impl World {
     pub(super) async fn tick(&self) {
@@ -396,7 +396,20 @@ async fn a_pause_that_the_platform_asks_for_is_kept_and_is_no_failure() {
     world.platform.fail([ShopError::Throttled(until)]);
     world.tick().await;
     assert_eq!(world.due_in(), Duration::minutes(45));
+    assert_eq!(world.store.database().paused_until, Some(until));
     assert!(world.store.database().runs.is_empty());
+    world.pass(Duration::minutes(45));
+    world.tick().await;
+    assert_eq!(world.store.database().paused_until, None);
+}
+
+#[tokio::test]
+async fn a_pause_lasts_a_day_at_most() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.fail([ShopError::Throttled(datetime!(9999-12-31 23:59:59 UTC))]);
+    let syncer = Syncer { jitter: Arc::new(|| 1.0), ..world.syncer() };
+    assert_eq!(syncer.tick().await.unwrap(), 1);
+    assert_eq!(world.due_in(), Duration::DAY + Duration::minutes(144));
 }
 
 #[tokio::test]
@@ -406,6 +419,8 @@ async fn a_platform_that_is_away_is_asked_less_and_less_often_and_no_cursor_move
         world.platform.fail([ShopError::Unavailable("HTTP 503".to_owned())]);
         world.tick().await;
         assert_eq!(world.due_in(), Duration::minutes(pause));
+        let paused_until = world.store.database().paused_until;
+        assert_eq!(paused_until, Some(world.now() + Duration::minutes(pause)));
         world.pass(Duration::minutes(pause));
     }
     assert_eq!(world.last_error(), Some(ErrorCode::Unreachable));

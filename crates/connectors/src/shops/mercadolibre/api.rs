@@ -174,7 +174,7 @@ impl Api {
 
 /// A detail without which the rest is read: `None` where Mercado Libre does not show it, or not in a form that can be read.
 pub(super) fn shown<T: DeserializeOwned>(answer: Result<Answer, ShopError>) -> Result<Option<T>, ShopError> {
-    match answer.and_then(|answer| answer.json()) {
+    match answer.and_then(|answer| answer.detail()) {
         Ok(detail) => Ok(Some(detail)),
         Err(ShopError::NotFound | ShopError::Rejected(_) | ShopError::Malformed(_)) => Ok(None),
         Err(error) => Err(error),
@@ -234,6 +234,10 @@ mod tests {
     #[rstest]
     #[case(Ok(Answer::example(200, &[], "[1]")), Ok(Some(vec![1])))]
     #[case::in_another_form(Ok(Answer::example(200, &[], "{}")), Ok(None))]
+    #[case::of_something_else(
+        Ok(Answer::example(200, &[], "<html>")),
+        Err(ShopError::Unavailable("the answer is not JSON, or breaks off".into()))
+    )]
     #[case(Err(ShopError::NotFound), Ok(None))]
     #[case(Err(ShopError::Rejected("403: no code".into())), Ok(None))]
     #[case(Err(ShopError::Unauthorized), Err(ShopError::Unauthorized))]

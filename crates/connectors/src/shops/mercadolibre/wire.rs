@@ -1,8 +1,9 @@
 //! What Mercado Libre sends, as far as it is used.
 
+use domain::instants;
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::value::RawValue;
-use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
+use time::OffsetDateTime;
 
 use crate::shops::wire::{Amount, Count, Id};
 
@@ -22,8 +23,8 @@ impl<'de> Deserialize<'de> for Instant {
         {
             text.insert(offset + 3, ':');
         }
-        let instant = OffsetDateTime::parse(&text, &Rfc3339).map_err(|_| D::Error::custom("no instant"))?;
-        Ok(Self(instant.to_offset(UtcOffset::UTC).truncate_to_second()))
+        let instant = instants::parse(&text).map_err(|_| D::Error::custom("no instant"))?;
+        Ok(Self(instant.truncate_to_second()))
     }
 }
 
@@ -382,6 +383,7 @@ mod tests {
     #[case("2024-09-10T17:26:41.704+00:00", Some(datetime!(2024-09-10 17:26:41 UTC)))]
     #[case("2025-11-25T21:12:59Z", Some(datetime!(2025-11-25 21:12:59 UTC)))]
     #[case("2025-11-25", None)]
+    #[case("9999-12-31T23:59:59-23:59", None)]
     #[case("ñandú", None)]
     fn instants_come_with_an_offset(#[case] text: &str, #[case] expected: Option<OffsetDateTime>) {
         let instant = serde_json::from_value::<Instant>(text.into()).ok();

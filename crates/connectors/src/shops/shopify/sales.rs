@@ -296,7 +296,9 @@ fn fees(transactions: &[TransactionWire], currency: Currency) -> Option<Decimal>
 }
 
 fn whole_seconds(at: OffsetDateTime) -> OffsetDateTime {
-    at.replace_nanosecond(0).unwrap_or(at).to_offset(time::UtcOffset::UTC)
+    let at = at.replace_nanosecond(0).unwrap_or(at);
+    // What has none in UTC is refused by the import, as every date out of range.
+    at.checked_to_offset(time::UtcOffset::UTC).unwrap_or(at)
 }
 
 /// A name of the platform's as it can be shown.

@@ -59,7 +59,7 @@ pub(super) fn needs_history(wire: &OrderWire) -> bool {
 /// What an order's history says of money that went back. Where a store has none, or one that cannot be read, the amount stays
 /// unknown: that keeps no other order from being read.
 pub(super) fn of_history(history: Result<Answer, ShopError>) -> Result<Vec<Returned>, ShopError> {
-    match history.and_then(|answer| answer.json()) {
+    match history.and_then(|answer| answer.detail()) {
         Ok(changes) => Ok(returned(changes)),
         Err(ShopError::NotFound | ShopError::MissingScope(_) | ShopError::Malformed(_)) => Ok(Vec::new()),
         Err(error) => Err(error),
@@ -111,7 +111,6 @@ mod tests {
     #[rstest]
     #[case(r#"[{"total_paid_diff":"-4.00","happened_at":"2026-11-06T10:00:00+0000"}]"#, Some(dec!(4)))]
     #[case::in_another_form(r#"{"values":[]}"#, None)]
-    #[case::no_json("<html>", None)]
     fn a_history_that_cannot_be_read_says_nothing(#[case] body: &str, #[case] amount: Option<Decimal>) {
         let at = datetime!(2026-11-06 10:00 UTC);
         let expected: Vec<_> = amount.map(|amount| Returned { at, amount }).into_iter().collect();
@@ -122,5 +121,9 @@ mod tests {
     fn trouble_with_a_history_is_trouble_with_its_order() {
         assert_eq!(of_history(Err(ShopError::Unauthorized)), Err(ShopError::Unauthorized));
         assert_eq!(of_history(Err(ShopError::NotFound)), Ok(vec![]));
+        for body in ["<html>", r#"[{"total_paid"#] {
+            let read = of_history(Ok(Answer::example(200, &[], body)));
+            assert!(matches!(read, Err(ShopError::Unavailable(_))), "{body}");
+        }
     }
 }

@@ -242,7 +242,8 @@ pub(super) struct LevelWire {
     pub stock: Field<Count>,
 }
 
-#[derive(Debug, Deserialize)]
+/// Without `Debug`: nothing shows the token.
+#[derive(Deserialize)]
 pub(super) struct TokenWire {
     pub access_token: String,
     pub token_type: String,

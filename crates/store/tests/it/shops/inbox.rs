@@ -98,6 +98,59 @@ async fn hooks_of_a_connection_are_taken_by_one_worker_in_their_order_until_they
     assert_eq!(receive(&db, hook("a", "1", order("1"))).await, Received::Stored);
 }
 
+async fn unsigned(db: &Database) -> Waiting {
+    let account = shop::account(&db.sql, "UTC").await;
+    let integration = connect(&db.store, account, Platform::Mercadolibre, "9", NOW).await.unwrap();
+    Waiting { account, integration }
+}
+
+/// Anybody can send them, each with another key.
+#[tokio::test]
+async fn unsigned_hooks_that_name_nothing_are_one_for_ten_seconds_and_acted_on_after_them() {
+    let db = fresh().await;
+    let mine = unsigned(&db).await;
+    let receive = async |second: i64, topic: Topic| {
+        let hook = hook("9", &format!("{second}{topic:?}"), topic);
+        db.store.receive(Platform::Mercadolibre, hook, NOW + Duration::seconds(second)).await.unwrap()
+    };
+    assert_eq!(receive(0, Topic::Order(None)).await, Received::Stored);
+    assert_eq!(receive(9, Topic::Order(None)).await, Received::Duplicate);
+    assert_eq!(receive(10, Topic::Order(None)).await, Received::Stored);
+    let waiting = async |second: i64| db.store.waiting(NOW + Duration::seconds(second), 9).await.unwrap();
+    assert_eq!((waiting(9).await, waiting(10).await), (vec![], vec![mine]), "what comes last is not missed");
+    // What is named is read at once.
+    for (second, id) in [(0, "1"), (1, "1"), (2, "2")] {
+        assert_eq!(receive(second, order(id)).await, Received::Stored);
+    }
+    assert_eq!(waiting(2).await, [mine]);
+}
+
+#[tokio::test]
+async fn of_unsigned_hooks_so_many_wait_and_none_is_kept_that_is_done() {
+    let db = fresh().await;
+    let (mine, signed) = (unsigned(&db).await, connected(&db, "a").await);
+    let fill =
+        "INSERT INTO provider_inbox (account_id, integration_id, dedup_key, topic_name, topic, received_at, due_at)
+        SELECT $1, $2, number::text, 'any', jsonb_build_object('topic', 'order', 'about', number::text), $3, $3
+        FROM generate_series(1, $4::bigint) AS number";
+    db.sql.execute(fill, &[&mine.account.0, &mine.integration.0, &NOW, &999_i64]).await.unwrap();
+    db.sql.execute(fill, &[&signed.account.0, &signed.integration.0, &NOW, &1_000_i64]).await.unwrap();
+    let unsigned =
+        async |key: &str| db.store.receive(Platform::Mercadolibre, hook("9", key, order(key)), NOW).await.unwrap();
+    assert_eq!(unsigned("x").await, Received::Stored);
+    assert_eq!(unsigned("y").await, Received::TooMany);
+    assert_eq!(receive(&db, hook("a", "x", order("1"))).await, Received::Stored);
+
+    let taken = db.store.take(mine, NOW, UNTIL, 2).await.unwrap().entries;
+    let ids: Vec<_> = taken.iter().map(|entry| entry.id).collect();
+    db.store.done(mine.account, &ids, NOW).await.unwrap();
+    let rows =
+        "SELECT count(*), count(*) FILTER (WHERE processed_at IS NULL) FROM provider_inbox WHERE account_id = $1";
+    let row = db.sql.query_one(rows, &[&mine.account.0]).await.unwrap();
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1)), (998, 998));
+    assert_eq!(unsigned("y").await, Received::Stored);
+}
+
 #[tokio::test]
 async fn a_privacy_request_reaches_everybody_who_was_connected_and_other_hooks_only_who_is() {
     let db = fresh().await;

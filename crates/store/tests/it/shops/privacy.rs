@@ -305,6 +305,23 @@ async fn an_answer_on_its_way_brings_back_nothing_of_who_was_forgotten() {
     }
 }
 
+#[tokio::test]
+async fn an_answer_to_a_comment_without_an_author_is_kept_though_the_comment_was_removed() {
+    let db = fresh().await;
+    let mine = connected(&db).await.0;
+    talk(&db, mine).await;
+    let send =
+        "UPDATE auto_replies SET state = 'sending', due_at = CASE WHEN message = 'Hola ana' THEN $2::timestamptz END,
+        template_id = 1, template_version = 1, author_external_id = NULL WHERE account_id = $1";
+    db.sql.execute(send, &[&mine.0, &NOW]).await.unwrap();
+    let taken = db.store.take_reply(NOW).await.unwrap().unwrap();
+    let removed = "UPDATE conversation_messages SET author_external_id = NULL, body = NULL, deleted_at = $2 WHERE account_id = $1";
+    db.sql.execute(removed, &[&mine.0, &NOW]).await.unwrap();
+    let sent = Settlement::Sent { reply_id: "r".into(), recovered: false };
+    assert!(db.store.settle(&taken, sent, NOW).await.unwrap());
+    assert_eq!(count(&db, mine, "conversation_messages WHERE external_id = 'r' AND body = 'Hola ana'").await, 1);
+}
+
 /// Every comment is answered, that under another's as well.
 async fn answer(db: &Database, AccountId(account): AccountId) {
     let answer = format!(

@@ -36,6 +36,17 @@ async fn lease(db: &Database, id: IntegrationId) -> Option<LeasedSync> {
     SyncStore::lease(&*db.store, due, 60).await.unwrap()
 }
 
+/// Of some seconds after now, those at which the connection is due.
+async fn due_times(db: &Database, seconds: &[i64]) -> Vec<i64> {
+    let mut due = Vec::new();
+    for second in seconds {
+        if !db.store.due(NOW + Duration::seconds(*second), 1).await.unwrap().is_empty() {
+            due.push(*second);
+        }
+    }
+    due
+}
+
 fn run(stream: Stream, at: OffsetDateTime, outcome: Outcome) -> EndedRun {
     EndedRun {
         stream,
@@ -100,6 +111,59 @@ async fn a_hint_makes_a_connection_due_at_once_also_while_it_is_read() {
     assert_eq!(db.store.due(NOW + Duration::minutes(59), 10).await.unwrap(), []);
     assert!(db.store.hint(account, id, NOW + Duration::MINUTE).await.unwrap());
     assert_eq!(db.store.due(NOW + Duration::MINUTE, 10).await.unwrap().len(), 1);
+}
+
+/// Anybody may have said so: turns do not follow each other at once.
+#[tokio::test]
+async fn a_hint_of_a_change_makes_a_connection_due_a_minute_after_it_was_read() {
+    let db = fresh().await;
+    let (account, id, leased) = reading(&db).await;
+    let at = |seconds| NOW + Duration::seconds(seconds);
+    let stranger = shop::account(&db.sql, "UTC").await;
+    let reached = Outcome::Done { cursor: NOW, reached: Some(NOW), run_jobs: false };
+    SyncStore::record(&*db.store, leased, run(Stream::Changes, NOW, reached)).await.unwrap();
+    // While it is read, and often: what changed may have been passed.
+    for seconds in 2..5 {
+        db.store.hint_of_change(account, id, at(seconds)).await.unwrap();
+    }
+    SyncStore::release(&*db.store, leased, at(600)).await.unwrap();
+    assert_eq!(due_times(&db, &[61, 62]).await, [62]);
+    let next = lease(&db, id).await.unwrap().lease;
+    SyncStore::release(&*db.store, next, at(600)).await.unwrap();
+    db.store.hint_of_change(stranger, id, at(5)).await.unwrap();
+    assert_eq!(due_times(&db, &[599, 600]).await, [600]);
+    db.store.hint_of_change(account, id, at(5)).await.unwrap();
+    assert_eq!(due_times(&db, &[59, 60]).await, [60], "a minute after it was read");
+    let next = lease(&db, id).await.unwrap().lease;
+    SyncStore::release(&*db.store, next, at(600)).await.unwrap();
+    db.store.hint_of_change(account, id, at(90)).await.unwrap();
+    assert_eq!(due_times(&db, &[89, 90]).await, [90], "at once when that was long ago");
+}
+
+#[tokio::test]
+async fn a_hint_of_a_change_ends_no_pause_and_being_asked_does() {
+    let db = fresh().await;
+    let (account, id, leased) = reading(&db).await;
+    let at = |seconds| NOW + Duration::seconds(seconds);
+    db.store.hint_of_change(account, id, NOW).await.unwrap();
+    db.store.pause(leased, at(900)).await.unwrap();
+    db.store.hint_of_change(account, id, at(100)).await.unwrap();
+    assert_eq!(due_times(&db, &[899, 900]).await, [900]);
+    db.store.ask(account, id, None, None, at(100)).await.unwrap();
+    assert_eq!(due_times(&db, &[99, 100]).await, [100]);
+    let next = lease(&db, id).await.unwrap();
+    assert_eq!((next.due_at, next.paused_until), (at(100), Some(at(900))));
+    db.store.ask(account, id, None, None, at(110)).await.unwrap();
+    db.store.pause(next.lease, at(900)).await.unwrap();
+    assert_eq!(due_times(&db, &[99, 110]).await, [110], "also while it is read");
+    let next = lease(&db, id).await.unwrap();
+    SyncStore::release(&*db.store, next.lease, at(600)).await.unwrap();
+    db.store.hint_of_change(account, id, at(200)).await.unwrap();
+    assert_eq!(due_times(&db, &[199, 200]).await, [200], "it was read");
+    let next = lease(&db, id).await.unwrap();
+    db.store.pause(next.lease, at(900)).await.unwrap();
+    connect(&db.store, account, Platform::Shopify, &account.to_string(), at(300)).await.unwrap();
+    assert_eq!(lease(&db, id).await.unwrap().paused_until, None, "connected again");
 }
 
 #[tokio::test]

@@ -93,6 +93,13 @@ fn amounts_are_net_of_tax_and_dated_by_their_agreements() {
 }
 
 #[test]
+fn a_date_that_does_not_exist_in_utc_is_left_to_be_refused() {
+    let mut agreement = agreement("ORDER", 1, vec![goods("ORDER", "7", 1, "30", "0")]);
+    agreement["happenedAt"] = "9999-12-31T23:59:59-23:59".into();
+    assert_eq!(taken(wire(vec![agreement])).order.at, datetime!(9999-12-31 23:59:59 -23:59));
+}
+
+#[test]
 fn an_edit_changes_the_order_and_is_no_refund() {
     let order = taken(wire(vec![
         agreement("ORDER", 1, vec![goods("ORDER", "7", 3, "30", "0")]),
