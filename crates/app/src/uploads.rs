@@ -43,7 +43,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const PRUNED_EVERY: Duration = Duration::from_secs(3_600);
 /// When jobs that were in other hands are tried again.
 const AGAIN_AFTER: time::Duration = time::Duration::seconds(10);
-/// Uploads that are looked at: one of them that another process takes leaves the next.
+/// Accounts that are looked at: one whose upload another process takes leaves the next.
 const LOOKED_AT: i64 = 10;
 /// Leases of an import that may run out: the file that all these workers died of would be the end of the next one, too.
 const MOST_LOST: i64 = 5;
@@ -70,22 +70,24 @@ pub struct UploadWorker {
 }
 
 impl UploadWorker {
-    /// Does what is asked for until `stop`: one thing after another, files before jobs. What is under way then is dropped, and
-    /// done again by the next worker.
+    /// Does what is asked for until `stop`: imports the files of two accounts at a time, and beside them runs the jobs of one after
+    /// another, so that neither a large file nor long jobs hold everybody up. What is under way then is dropped, and done again
+    /// by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let stop = stop.shared();
         let prune = || async { self.uploads.prune((self.clock)()).await.map(|_| false) };
+        let import = || self.import_one();
+        let failed = "files to be imported could not be looked up";
         tokio::join!(
             worker::run(stop.clone(), PRUNED_EVERY, "old uploads could not be removed", prune),
-            worker::run(stop, EVERY, "what is to be imported could not be looked up", || self.tick()),
+            worker::run(stop.clone(), EVERY, failed, import),
+            worker::run(stop.clone(), EVERY, failed, import),
+            worker::run(stop, EVERY, "jobs that are asked for could not be looked up", || self.run_requested()),
         );
     }
 
-    /// Does one thing, if there is any.
-    ///
-    /// # Errors
-    /// Trouble with the database.
-    pub async fn tick(&self) -> Result<bool, StoreError> {
+    /// Imports a file, if one is due.
+    async fn import_one(&self) -> Result<bool, StoreError> {
         for (account, id) in self.uploads.due(LOOKED_AT).await? {
             if let Some((lease, upload)) = self.uploads.lease(account, id, LEASE_SECONDS).await? {
                 let span = tracing::error_span!("upload", account_id = account.0, upload = id.0, kind = %upload.kind);
@@ -93,6 +95,11 @@ impl UploadWorker {
                 return Ok(true);
             }
         }
+        Ok(false)
+    }
+
+    /// Runs the jobs of an account, if they are asked for.
+    async fn run_requested(&self) -> Result<bool, StoreError> {
         match self.requests.lease((self.clock)(), LEASE_SECONDS).await? {
             Some(lease) => {
                 let span = tracing::error_span!("job_request", account_id = lease.account.0);

@@ -10,7 +10,9 @@ use domain::{
     StoreError,
     accounts::{Account, Platform},
     imports::{Changes, ImportStore, RowSummary, Target},
-    uploads::{FileImporter, ImportFailure, Job, Kind, Matched, Outcome, Preview, Reading, SAMPLE_BYTES, Unreadable},
+    uploads::{
+        FileImporter, ImportFailure, Job, Kind, MAX_BYTES, Matched, Outcome, Preview, Reading, SAMPLE_BYTES, Unreadable,
+    },
 };
 
 use super::{
@@ -20,7 +22,7 @@ use super::{
     orders::OrderLines,
     others::{AdSpend, Expenses, Products, Stock},
     pipeline::{Cutter, MOST_COLUMNS},
-    plain::{Limited, MAX_TEXT, plain},
+    plain::{Limited, MAX_TEXT, TooLarge, plain},
     reason::Reason,
     records::RecordReader,
     sample::{find_delimiter, find_format, has_bare_returns, whole_lines},
@@ -156,16 +158,16 @@ fn preview<T: Table>(text: &[u8], file: FileOptions) -> Result<Preview, Unreadab
 
 type Shared = Arc<Mutex<BufWriter<Box<dyn Write + Send>>>>;
 
-/// Writes refused lines behind their header, which the first of them brings.
+/// Writes refused lines behind their header, which the first of them brings: as many as a file may have. A small file could be
+/// packed of which many times as much is refused, and all of it would be kept.
 fn sink(rejects: Box<dyn Write + Send>) -> (Shared, Rejects) {
     let writer = Arc::new(Mutex::new(BufWriter::new(rejects)));
-    let (shared, mut is_begun) = (Arc::clone(&writer), false);
+    let (shared, mut is_begun, mut left) = (Arc::clone(&writer), false, MAX_BYTES);
     let take: Rejects = Box::new(move |form, reject| {
-        let mut writer = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if !std::mem::replace(&mut is_begun, true) {
-            writer.write_all(&form.head())?;
-        }
-        writer.write_all(&form.body(&reject))
+        let mut lines = if std::mem::replace(&mut is_begun, true) { Vec::new() } else { form.head() };
+        lines.extend(form.body(&reject));
+        left = left.checked_sub(lines.len() as u64).ok_or_else(|| io::Error::other(TooLarge))?;
+        shared.lock().unwrap_or_else(PoisonError::into_inner).write_all(&lines)
     });
     (writer, take)
 }
@@ -320,6 +322,20 @@ mod tests {
         };
         let failure = files().import(TARGET, &account(), job).await.unwrap_err();
         let said = "unpacked, the file is larger than 2 GB; split it, with all lines of an order in one part";
+        assert!(matches!(&failure, ImportFailure::File(why) if why == said), "{failure}");
+    }
+
+    #[tokio::test]
+    async fn a_file_of_which_more_is_refused_than_can_be_kept_is_refused_as_a_whole() {
+        let line = format!("MUG,{}\n", "x".repeat(900_000));
+        let job = Job {
+            kind: Kind::Stock,
+            reading: Reading::default(),
+            reader: Box::new(io::Cursor::new(format!("sku,stock\n{}", line.repeat(240)))),
+            rejects: Box::new(io::sink()),
+        };
+        let failure = files().import(TARGET, &account(), job).await.unwrap_err();
+        let said = "more than 200 MB of its lines cannot be taken; correct the file, or say how it is to be read";
         assert!(matches!(&failure, ImportFailure::File(why) if why == said), "{failure}");
     }
 

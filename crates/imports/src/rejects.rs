@@ -4,9 +4,12 @@
 
 use std::{collections::HashMap, io};
 
+use domain::uploads::MAX_BYTES;
+
 use super::{
     Failure, Reject, Rejects,
     groups::RefusedGroup,
+    plain::TooLarge,
     reason::{Audience, Reason},
 };
 
@@ -69,7 +72,12 @@ impl Refused {
     pub fn add(&mut self, line: u64, reason: &Reason, record: Option<Vec<u8>>) -> Result<(), Failure> {
         let reason = reason.say(self.audience);
         let written = (self.sink)(&self.form, Reject { line, reason, record });
-        written.map_err(|error: io::Error| Failure::Io(format!("the refused lines cannot be written: {error}")))
+        written.map_err(|error: io::Error| {
+            if error.get_ref().is_some_and(|error| error.is::<TooLarge>()) {
+                return Failure::File(Reason::new("file-refused-lines").with("most", MAX_BYTES >> 20));
+            }
+            Failure::Io(format!("the refused lines cannot be written: {error}"))
+        })
     }
 }
 

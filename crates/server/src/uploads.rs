@@ -9,8 +9,9 @@ use time::OffsetDateTime;
 
 use crate::config::Config;
 
-/// Connections of the worker, beside the pool and that of the import itself: the lease is held while jobs compute.
-pub const CONNECTIONS: usize = 2;
+/// Connections of the worker, beside the pool and those of the imports themselves: the leases of imports and jobs are held while
+/// jobs compute.
+pub const CONNECTIONS: usize = 3;
 
 /// What reads files, over connections of its own.
 pub fn files(config: &Config, connect: &Connect) -> Files {

@@ -16,11 +16,10 @@ use domain::{
     people::Act,
     uploads::{Kind, State as UploadState, Upload},
 };
-use futures_util::TryFutureExt;
 use tokio::try_join;
 use url::Url;
 
-use super::{html, panel, query, see, shell::shell, upload::opened, window};
+use super::{html, panel, query, see, shell::shell, window};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -46,10 +45,10 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let watches = query::one::<String>(&request, "watch")?.is_some();
     let newest = PageRequest { limit: 1, cursor: None };
     let (uploads, (is_requested, runs), dated) = try_join!(
-        uploads(&state, &viewer, PageRequest { limit: LIMIT, cursor }),
-        requested(&state, account).err_into(),
+        state.uploads.page(account, PageRequest { limit: LIMIT, cursor }),
+        requested(&state, account),
         // Its figures are made from all sources.
-        state.insights.page(account, insights::Filter::default(), newest).err_into(),
+        state.insights.page(account, insights::Filter::default(), newest),
     )?;
     let is_watched = is_requested && watches;
     let mut jobs = jobs(&writer, &runs, is_requested);
@@ -75,18 +74,6 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         super::look_again(&mut response);
     }
     Ok(response)
-}
-
-/// A page of uploads, each with whether it waits to be imported and cannot be read.
-async fn uploads(state: &State, viewer: &Viewer, page: PageRequest) -> Result<Page<(Upload, bool)>, PageError> {
-    let Page { items, next_cursor } = state.uploads.page(viewer.account(), page).await?;
-    let mut known = Vec::with_capacity(items.len());
-    for upload in items {
-        let is_waiting = upload.state == UploadState::Ready;
-        let is_unreadable = is_waiting && matches!(opened(state, viewer, &upload).await?, Some(Err(_)));
-        known.push((upload, is_unreadable));
-    }
-    Ok(Page { items: known, next_cursor })
 }
 
 /// Runs the jobs of the account now.
@@ -121,12 +108,12 @@ fn upload_head(writer: &Writer) -> Vec<Head> {
     ]
 }
 
-fn imported(writer: &Writer, account: AccountId, found: &Page<(Upload, bool)>) -> Panel<Row> {
+fn imported(writer: &Writer, account: AccountId, found: &Page<Upload>) -> Panel<Row> {
     let next = found.next_cursor.map(|cursor| query::address("/data", [Some(format!("cursor={cursor}"))]));
     Panel {
         id: "h-uploads",
         title: writer.say("uploads-title"),
-        items: found.items.iter().map(|(upload, is_unreadable)| row(writer, upload, *is_unreadable)).collect(),
+        items: found.items.iter().map(|upload| row(writer, upload)).collect(),
         nothing: writer.say("uploads-none"),
         all: None,
         next: panel::next(writer, next),
@@ -160,11 +147,12 @@ fn badge(writer: &Writer, state: UploadState) -> Badge {
     Badge { class, text: format!("{sign}{}", writer.say(&format!("upload-{state}"))) }
 }
 
-fn row(writer: &Writer, upload: &Upload, is_unreadable: bool) -> Row {
+fn row(writer: &Writer, upload: &Upload) -> Row {
     let count = |count: Option<i64>| Cell::Number {
         text: count.map_or_else(|| "–".to_owned(), |count| writer.number(count.into(), 0)),
         value: count.map(|count| count.to_string()),
     };
+    let is_unreadable = upload.state == UploadState::Ready && upload.is_unreadable;
     let outcome = upload.outcome.as_ref();
     Row {
         name: upload.name.clone(),
@@ -236,6 +224,7 @@ pub mod tests {
             read_bytes: 6_172_839,
             outcome: (state == UploadState::Done).then(|| Outcome { lines: 10_000, rejected: 2, ..Outcome::default() }),
             error: None,
+            is_unreadable: false,
             lost_leases: 0,
             created_at: datetime!(2026-11-22 22:00 UTC),
             finished_at: None,
@@ -243,9 +232,20 @@ pub mod tests {
     }
 
     #[test]
+    fn the_list_says_which_files_that_wait_cannot_be_read() {
+        let state = |state| {
+            let unreadable = Upload { is_unreadable: true, ..upload(state) };
+            let mut cells = row(&writer("en"), &unreadable).cells.into_iter();
+            cells.find_map(|cell| if let Cell::Badge(badge) = cell { badge } else { None }).unwrap().text
+        };
+        assert_eq!(state(UploadState::Ready), "✕ Cannot be read");
+        assert_eq!(state(UploadState::Done), "✓ Imported", "it was told how to be read");
+    }
+
+    #[test]
     fn an_upload_shows_what_became_of_its_lines_once_it_is_known() {
         let shown = |state| {
-            row(&writer("es-AR"), &upload(state), false)
+            row(&writer("es-AR"), &upload(state))
                 .cells
                 .into_iter()
                 .filter_map(|cell| match cell {

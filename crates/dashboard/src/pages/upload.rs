@@ -21,7 +21,7 @@ use domain::{
     },
 };
 use futures_util::stream;
-use tokio::task::spawn_blocking;
+use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use self::choose::{choose, reading};
 use super::{
@@ -102,7 +102,7 @@ async fn found(request: &HttpRequest, viewer: &Viewer, state: &State) -> Result<
 }
 
 /// The beginning of a file that was not imported, as it would be read; `None` for the others.
-pub async fn opened(
+async fn opened(
     state: &State,
     viewer: &Viewer,
     upload: &Upload,
@@ -114,7 +114,7 @@ pub async fn opened(
 }
 
 /// The beginning of the file, as it would be read.
-async fn preview(
+pub async fn preview(
     state: &State,
     viewer: &Viewer,
     kind: Kind,
@@ -125,6 +125,9 @@ async fn preview(
     preview_of(state.files.clone(), viewer.session().account.clone(), kind, reading.clone(), sample).await
 }
 
+/// How many samples are read at a time: other requests need the processors, too.
+static PLACES: Semaphore = Semaphore::const_new(2);
+
 /// A sample may take a second, if it was made to: other requests of the thread do not wait for it.
 async fn preview_of(
     files: Arc<dyn FileImporter>,
@@ -133,7 +136,13 @@ async fn preview_of(
     reading: Reading,
     sample: Vec<u8>,
 ) -> Result<Result<Preview, Unreadable>, PageError> {
-    let found = spawn_blocking(move || files.preview(&account, kind, &reading, &sample)).await;
+    let place = PLACES.acquire().await.map_err(|error| PageError::Internal(error.to_string()))?;
+    let read = move || {
+        // The place is taken for as long as it is read, even where nobody waits for it any more.
+        let _place = place;
+        files.preview(&account, kind, &reading, &sample)
+    };
+    let found = spawn_blocking(read).await;
     found.map_err(|error| PageError::Internal(error.to_string()))
 }
 
@@ -262,7 +271,7 @@ fn result(writer: &Writer, upload: &Upload, outcome: &Outcome) -> Shown {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
+    use std::{pin::pin, thread, time::Duration};
 
     use domain::{
         UserId,
@@ -272,13 +281,13 @@ mod tests {
         uploads::MockFileImporter,
     };
     use time::macros::datetime;
+    use tokio::time::timeout;
 
     use super::*;
     use crate::{pages::data::tests::upload, text::tests::writer};
 
-    #[tokio::test]
-    async fn a_sample_is_read_off_the_thread_of_requests() {
-        let account = Account {
+    fn account() -> Account {
+        Account {
             id: AccountId(1),
             user_id: UserId::generate(std::iter::repeat(1)),
             mode: Mode::Live,
@@ -289,15 +298,33 @@ mod tests {
             holiday_country: None,
             locale: Locale::ENGLISH,
             created_at: datetime!(2026-01-01 0:00 UTC),
-        };
+        }
+    }
+
+    async fn read(files: MockFileImporter) -> Result<Preview, Unreadable> {
+        preview_of(Arc::new(files), account(), Kind::Orders, Reading::default(), Vec::new()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_sample_is_read_off_the_thread_of_requests() {
         let here = thread::current().id();
         let mut files = MockFileImporter::new();
         files.expect_preview().times(1).returning(move |_, _, _, _| {
             assert_ne!(thread::current().id(), here);
             Err(Unreadable::Empty)
         });
-        let found = preview_of(Arc::new(files), account, Kind::Orders, Reading::default(), Vec::new()).await;
-        assert_eq!(found.unwrap(), Err(Unreadable::Empty));
+        assert_eq!(read(files).await, Err(Unreadable::Empty));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sample_waits_while_two_others_are_read() {
+        let two = PLACES.acquire_many(2).await.unwrap();
+        let mut files = MockFileImporter::new();
+        files.expect_preview().times(1).returning(|_, _, _, _| Err(Unreadable::Empty));
+        let mut third = pin!(read(files));
+        assert!(timeout(Duration::from_secs(60), &mut third).await.is_err());
+        drop(two);
+        assert_eq!(third.await, Err(Unreadable::Empty));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use domain::{
     audit::Entry,
     page::{Page, PageRequest},
     uploads::{
-        ARRIVES_WITHIN, Ended, KEPT, Kind, MOST_WAITING, Part, Reading, State, Upload, UploadLease, UploadStore,
+        ARRIVES_WITHIN, Ended, KEPT, Kind, MOST_PIECES, MOST_WAITING, Part, Reading, State, Upload, UploadLease,
+        UploadStore,
     },
 };
 use serde_json::{Value, json};
@@ -41,6 +42,7 @@ struct UploadRow {
     read_bytes: i64,
     outcome: Option<Value>,
     error: Option<String>,
+    is_unreadable: bool,
     lost_leases: i64,
     created_at: OffsetDateTime,
     finished_at: Option<OffsetDateTime>,
@@ -59,6 +61,7 @@ impl TryFrom<UploadRow> for Upload {
             read_bytes,
             outcome,
             error,
+            is_unreadable,
             lost_leases,
             created_at,
             finished_at,
@@ -73,6 +76,7 @@ impl TryFrom<UploadRow> for Upload {
             read_bytes,
             outcome: outcome.map(serde_json::from_value).transpose().map_err(|_| corrupt("outcome of an upload"))?,
             error,
+            is_unreadable,
             lost_leases,
             created_at,
             finished_at,
@@ -98,9 +102,10 @@ row!(
 statement!(
     /// Locks nothing: it looks at every account.
     Due(limit: i64 => BigInt) -> DueRow = "
-    SELECT account_id, id FROM uploads
-    WHERE state IN ('queued', 'running') AND (lease_until IS NULL OR lease_until <= now())
-    ORDER BY created_at, account_id, id LIMIT $1"
+    SELECT account_id, (array_agg(id ORDER BY coalesce(queued_at, created_at), id))[1] AS id FROM uploads
+    WHERE state IN ('queued', 'running')
+    GROUP BY account_id HAVING count(*) FILTER (WHERE lease_until > now()) = 0
+    ORDER BY min(coalesce(queued_at, created_at)), account_id LIMIT $1"
 );
 
 statement!(
@@ -108,10 +113,16 @@ statement!(
     Lease(account: i64 => BigInt, id: i64 => BigInt, lease_seconds: i64 => BigInt) -> Scalar<BigInt> = "
     UPDATE uploads SET state = 'running', read_bytes = 0, lease_number = lease_number + 1,
         lost_leases = lost_leases + (state = 'running')::int,
-        lease_until = now() + $3 * interval '1 second'
+        lease_until = now() + $3 * interval '1 second', queued_at = now()
     WHERE account_id = $1 AND id = $2 AND state IN ('queued', 'running')
         AND (lease_until IS NULL OR lease_until <= now())
     RETURNING lease_number"
+);
+
+statement!(
+    /// When one of an account is taken, its others wait anew.
+    WaitAnew(account: i64 => BigInt) -> () = "
+    UPDATE uploads SET queued_at = now() WHERE account_id = $1 AND state = 'queued'"
 );
 
 statement!(
@@ -203,7 +214,9 @@ impl UploadStore for Store {
                     .filter(uploads::state.ne(State::Done.as_str()))
                     .filter(uploads::state.ne(State::Arriving.as_str()).or(arrives));
                 let waiting: i64 = waiting.count().get_result(connection).await?;
-                if waiting >= MOST_WAITING {
+                let pieces = upload_pieces::table.filter(upload_pieces::account_id.eq(account.0));
+                let pieces: i64 = pieces.count().get_result(connection).await?;
+                if waiting >= MOST_WAITING || pieces >= MOST_PIECES {
                     return Ok(None);
                 }
                 let row = (
@@ -240,11 +253,21 @@ impl UploadStore for Store {
         Ok(is_kept)
     }
 
-    async fn arrived(&self, account: AccountId, id: UploadId, bytes: i64) -> Result<(), StoreError> {
+    async fn arrived(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        bytes: i64,
+        is_unreadable: bool,
+    ) -> Result<(), StoreError> {
         self.run::<_, Failure>(async |connection| {
             diesel::update(uploads::table.find((account.0, id.0)))
                 .filter(uploads::state.eq(State::Arriving.as_str()))
-                .set((uploads::state.eq(State::Ready.as_str()), uploads::bytes.eq(bytes)))
+                .set((
+                    uploads::state.eq(State::Ready.as_str()),
+                    uploads::bytes.eq(bytes),
+                    uploads::is_unreadable.eq(is_unreadable),
+                ))
                 .execute(connection)
                 .await?;
             Ok(())
@@ -316,6 +339,7 @@ impl UploadStore for Store {
                         uploads::reading.eq(reading),
                         uploads::error.eq(None::<String>),
                         uploads::lost_leases.eq(0_i64),
+                        uploads::queued_at.eq(diesel::dsl::now),
                         uploads::finished_at.eq(None::<OffsetDateTime>),
                     ))
                     .returning((uploads::name, uploads::kind))
@@ -371,6 +395,7 @@ impl UploadStore for Store {
             .transact::<_, Failure>(async |connection| {
                 let number = lease.get_result(connection).await.optional()?;
                 if number.is_some() {
+                    WaitAnew { account: account.0 }.execute(connection).await?;
                     remove_pieces(connection, account, id, Some(Part::Rejects)).await?;
                 }
                 Ok(number)
@@ -403,9 +428,22 @@ impl UploadStore for Store {
     }
 
     async fn add_rejects(&self, lease: UploadLease, number: i64, bytes: Vec<u8>) -> Result<(), StoreError> {
-        let of = (lease.account, lease.id);
-        self.run::<_, Failure>(async |connection| insert_piece(connection, of, Part::Rejects, number, &bytes).await)
-            .await?;
+        let UploadLease { account, id, number: lease_number } = lease;
+        self.transact::<_, Failure>(async |connection| {
+            // A transaction that takes the lease, or removes the upload, waits for the piece, and removes it as well.
+            let held = uploads::table
+                .find((account.0, id.0))
+                .filter(uploads::lease_number.eq(lease_number))
+                .filter(uploads::state.eq(State::Running.as_str()))
+                .select(uploads::id)
+                .for_share();
+            let held: Option<i64> = held.first(connection).await.optional()?;
+            if held.is_some() {
+                insert_piece(connection, (account, id), Part::Rejects, number, &bytes).await?;
+            }
+            Ok(())
+        })
+        .await?;
         Ok(())
     }
 

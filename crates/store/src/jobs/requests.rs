@@ -60,7 +60,7 @@ statement!(
 
 statement!(
     PutBack(account: i64 => BigInt, number: i64 => BigInt, due_at: OffsetDateTime => Timestamptz) -> () = "
-    UPDATE job_requests SET lease_until = NULL, due_at = CASE WHEN is_again THEN least(due_at, $3) ELSE $3 END
+    UPDATE job_requests SET lease_until = NULL, due_at = CASE WHEN is_again THEN least(requested_at, $3) ELSE $3 END
     WHERE account_id = $1 AND lease_number = $2"
 );
 
@@ -121,7 +121,11 @@ impl JobRequests for Store {
             if (Done { account: account.0, number }).execute(connection).await? == 0 {
                 let again = job_requests::table.find(account.0).filter(job_requests::lease_number.eq(number));
                 diesel::update(again)
-                    .set(job_requests::lease_until.eq(None::<OffsetDateTime>))
+                    .set((
+                        job_requests::lease_until.eq(None::<OffsetDateTime>),
+                        // Behind whoever asked before it was asked for again.
+                        job_requests::due_at.eq(job_requests::requested_at),
+                    ))
                     .execute(connection)
                     .await?;
             }

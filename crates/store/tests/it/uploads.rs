@@ -5,7 +5,8 @@ use domain::{
     jobs::JobRequests,
     page::PageRequest,
     uploads::{
-        ARRIVES_WITHIN, Ended, KEPT, Kind, MOST_WAITING, Outcome, Part, Reading, State, UploadLease, UploadStore,
+        ARRIVES_WITHIN, Ended, KEPT, Kind, MOST_PIECES, MOST_WAITING, Outcome, Part, Reading, State, UploadLease,
+        UploadStore,
     },
 };
 use time::{Duration, OffsetDateTime, macros::datetime};
@@ -23,7 +24,7 @@ async fn ready(db: &Database, account: AccountId) -> UploadId {
         let number = i64::try_from(number).unwrap();
         assert!(db.store.append(account, id, number, piece.as_bytes().to_vec()).await.unwrap());
     }
-    db.store.arrived(account, id, 13).await.unwrap();
+    db.store.arrived(account, id, 13, false).await.unwrap();
     id
 }
 
@@ -42,7 +43,8 @@ async fn piece(db: &Database, account: AccountId, id: UploadId, part: Part, numb
 
 /// As if the worker had died.
 async fn run_out(db: &Database, table: &str) {
-    db.sql.batch_execute(&format!("UPDATE {table} SET lease_until = now()")).await.unwrap();
+    let over = format!("UPDATE {table} SET lease_until = now() WHERE lease_until IS NOT NULL");
+    db.sql.batch_execute(&over).await.unwrap();
 }
 
 #[tokio::test]
@@ -90,6 +92,8 @@ async fn a_worker_whose_lease_ran_out_writes_nothing() {
     let next = lease(&db, account, id).await.unwrap();
     assert!(next.number > dead.number);
     assert_eq!(piece(&db, account, id, Part::Rejects, 0).await, None, "what it refused is found again");
+    db.store.add_rejects(dead, 0, b"of the dead".to_vec()).await.unwrap();
+    assert_eq!(piece(&db, account, id, Part::Rejects, 0).await, None, "its time is over");
     assert!(!db.store.progress(dead, 9, 60).await.unwrap());
     assert!(!db.store.end(dead, Ended::Done(Outcome::default()), NOW).await.unwrap());
     db.store.release(dead).await.unwrap();
@@ -101,6 +105,60 @@ async fn a_worker_whose_lease_ran_out_writes_nothing() {
     assert!(!db.store.is_requested(account).await.unwrap());
     assert!(db.store.queue(account, id, &Reading::default(), None, NOW).await.unwrap());
     assert_eq!(UploadStore::find(&*db.store, account, id).await.unwrap().unwrap().error, None);
+}
+
+#[tokio::test]
+async fn accounts_take_turns_however_many_files_one_of_them_has() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let queued = async |account: AccountId| {
+        let id = ready(&db, account).await;
+        assert!(db.store.queue(account, id, &Reading::default(), None, NOW).await.unwrap());
+        id
+    };
+    let due = async || db.store.due(10).await.unwrap();
+    let (first, second, _third) = (queued(mine).await, queued(mine).await, queued(mine).await);
+    let other = queued(theirs).await;
+    assert_eq!(due().await, [(mine, first), (theirs, other)]);
+    let held = lease(&db, mine, first).await.unwrap();
+    assert_eq!(due().await, [(theirs, other)], "one of an account at a time");
+    assert!(db.store.end(held, Ended::Done(Outcome::default()), NOW).await.unwrap());
+    // No trace of it is needed.
+    assert!(db.store.discard(mine, first, None, NOW).await.unwrap());
+    assert_eq!(due().await, [(theirs, other), (mine, second)]);
+    let last = queued(shop::account(&db.sql, "UTC").await).await;
+    let held = lease(&db, theirs, other).await.unwrap();
+    assert!(lease(&db, mine, second).await.is_some());
+    // What breaks off waits anew, too.
+    run_out(&db, "uploads").await;
+    db.store.release(held).await.unwrap();
+    let order: Vec<_> = due().await.into_iter().map(|(_, id)| id).collect();
+    assert_eq!(order, [last, other, second]);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_is_known_from_its_arrival() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let readable = ready(&db, account).await;
+    let unreadable = db.store.begin(account, Kind::Stock, "stock.xlsx", NOW).await.unwrap().unwrap();
+    db.store.arrived(account, unreadable, 4, true).await.unwrap();
+    let page = UploadStore::page(&*db.store, account, PageRequest { limit: 2, cursor: None }).await.unwrap();
+    let known: Vec<_> = page.items.iter().map(|upload| (upload.id, upload.is_unreadable)).collect();
+    assert_eq!(known, [(unreadable, true), (readable, false)]);
+}
+
+#[tokio::test]
+async fn an_account_keeps_no_more_than_so_many_files_can_hold() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let keep = "INSERT INTO upload_pieces SELECT $1::bigint, 1, 'rejects', n, '' FROM generate_series(1, $2::bigint) n";
+    db.sql.execute(keep, &[&account.0, &MOST_PIECES]).await.unwrap();
+    let begin = |account| db.store.begin(account, Kind::Stock, "stock.csv", NOW);
+    assert_eq!(begin(account).await.unwrap(), None);
+    assert!(begin(other).await.unwrap().is_some());
+    db.sql.batch_execute("DELETE FROM upload_pieces WHERE number = 1").await.unwrap();
+    assert!(begin(account).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -193,4 +251,27 @@ async fn jobs_are_asked_for_once_however_often_and_again_while_they_run() {
     let last = JobRequests::lease(&*db.store, NOW + Duration::SECOND, 60).await.unwrap().unwrap();
     db.store.done(last).await.unwrap();
     assert!(!db.store.is_requested(account).await.unwrap());
+}
+
+#[tokio::test]
+async fn who_asks_for_jobs_again_and_again_does_not_go_before_others() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let late = NOW + Duration::minutes(1);
+    let take = async || JobRequests::lease(&*db.store, late, 60).await.unwrap().unwrap();
+    for put_back in [false, true] {
+        db.store.request(mine, None, NOW).await.unwrap();
+        let first = take().await;
+        db.store.request(theirs, None, NOW + Duration::SECOND).await.unwrap();
+        db.store.request(mine, None, NOW + Duration::seconds(2)).await.unwrap();
+        if put_back {
+            db.store.put_back(first, late).await.unwrap();
+        } else {
+            db.store.done(first).await.unwrap();
+        }
+        let (second, third) = (take().await, take().await);
+        assert_eq!((first.account, second.account, third.account), (mine, theirs, mine));
+        db.store.done(second).await.unwrap();
+        db.store.done(third).await.unwrap();
+    }
 }

@@ -10,14 +10,19 @@ use actix_web::{
 use app::outage;
 use domain::{
     AccountId, UploadId,
-    uploads::{Kind, MAX_BYTES, MAX_NAME_CHARS, PIECE_BYTES, UploadStore},
+    uploads::{Kind, MAX_BYTES, MAX_NAME_CHARS, PIECE_BYTES, Reading, UploadStore},
 };
 use futures_util::{Stream, TryStreamExt};
 use time::OffsetDateTime;
 use tokio::runtime::Handle;
 use tracing::Instrument;
 
-use crate::{error::PageError, pages::see, session::Viewer, state::State};
+use crate::{
+    error::PageError,
+    pages::{see, upload::preview},
+    session::Viewer,
+    state::State,
+};
 
 /// Bytes of a field that is no file.
 const MAX_FIELD: usize = 64;
@@ -32,7 +37,10 @@ pub async fn post(viewer: Viewer, state: Data<State>, mut parts: Multipart) -> R
                 let kind = kind.ok_or(PageError::Invalid("kind"))?;
                 let name = field.content_disposition().and_then(|about| about.get_filename()).unwrap_or_default();
                 let name = file_name(name);
-                let id = arrive(&state.uploads, viewer.account(), (kind, &name), field, (state.clock)()).await?;
+                let (account, reading) = (viewer.account(), Reading::default());
+                let is_unreadable =
+                    async |id: UploadId| preview(&state, &viewer, kind, &reading, id).await.map(|found| found.is_err());
+                let id = arrive(&state.uploads, account, (kind, &name), field, is_unreadable, (state.clock)()).await?;
                 return Ok(see(&format!("/data/{id}")));
             }
             _ => {}
@@ -84,6 +92,7 @@ async fn arrive<E>(
     account: AccountId,
     (kind, name): (Kind, &str),
     chunks: impl Stream<Item = Result<Bytes, E>> + Unpin,
+    is_unreadable: impl AsyncFnOnce(UploadId) -> Result<bool, PageError>,
     now: OffsetDateTime,
 ) -> Result<UploadId, PageError> {
     let begun = uploads.begin(account, kind, name, now).await?;
@@ -91,7 +100,7 @@ async fn arrive<E>(
     let mut arriving = Arriving { uploads, account, id, begun_at: now, is_settled: false };
     let kept = keep(&arriving, chunks).await;
     match &kept {
-        Ok(bytes) => uploads.arrived(account, id, *bytes).await?,
+        Ok(bytes) => uploads.arrived(account, id, *bytes, is_unreadable(id).await?).await?,
         Err(_) => {
             uploads.discard(account, id, None, now).await?;
         }
@@ -165,7 +174,8 @@ mod tests {
         let (store, mut removed) = store();
         let uploads: Arc<dyn UploadStore> = Arc::new(store);
         let begun = stream::iter([Ok::<_, ()>(Bytes::from_static(b"sku,stock"))]).chain(stream::pending());
-        let mut arriving = Box::pin(arrive(&uploads, AccountId(1), (Kind::Stock, "stock.csv"), begun, NOW));
+        let file = (Kind::Stock, "stock.csv");
+        let mut arriving = Box::pin(arrive(&uploads, AccountId(1), file, begun, async |_| Ok(false), NOW));
         assert!(arriving.as_mut().now_or_never().is_none(), "more is to come");
         assert!(removed.try_recv().is_err());
         drop(arriving);
@@ -177,16 +187,17 @@ mod tests {
         let (mut store, mut removed) = store();
         store
             .expect_arrived()
-            .withf(|_, id, bytes| (*id, *bytes) == (UploadId(3), 9))
+            .withf(|_, id, bytes, is_unreadable| (*id, *bytes, *is_unreadable) == (UploadId(3), 9, true))
             .once()
-            .returning(|_, _, _| Ok(()));
+            .returning(|_, _, _, _| Ok(()));
         let uploads: Arc<dyn UploadStore> = Arc::new(store);
         let chunk = || Ok(Bytes::from_static(b"sku,stock"));
         let file = (Kind::Stock, "stock.csv");
-        let whole = arrive(&uploads, AccountId(1), file, stream::iter([chunk()]), NOW).await;
+        let whole = arrive(&uploads, AccountId(1), file, stream::iter([chunk()]), async |_| Ok(true), NOW).await;
         assert_eq!(whole.ok(), Some(UploadId(3)));
         let broken = stream::iter([chunk(), Err(())]);
-        assert!(matches!(arrive(&uploads, AccountId(1), file, broken, NOW).await, Err(PageError::Invalid("file"))));
+        let broken = arrive(&uploads, AccountId(1), file, broken, async |_| Ok(false), NOW).await;
+        assert!(matches!(broken, Err(PageError::Invalid("file"))));
         assert_eq!(removed.recv().await, Some(UploadId(3)));
         drop(uploads);
         assert_eq!(removed.recv().await, None, "once");
