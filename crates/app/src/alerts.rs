@@ -10,7 +10,6 @@ use domain::{
 };
 use futures_util::{FutureExt, StreamExt, stream};
 use time::{Duration, OffsetDateTime};
-use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::{deliveries::Clock, outage};
@@ -18,11 +17,11 @@ use crate::{deliveries::Clock, outage};
 /// Accounts that are looked up at a time.
 const ACCOUNTS: usize = 100;
 
-/// How long the rules of an account are evaluated before it is the next account's turn; the rest of them stay due.
+/// How long the daily sums of an account are brought up to date, and then its rules evaluated, before it is the next account's
+/// turn: what is done stays done, and the rest is gone on with in the next round.
 const TURN: Duration = Duration::seconds(10);
-/// How long the daily sums of an account may take before that. What is done by then stays done, and is gone on from in the next
-/// round; a day that takes longer is left to the account's jobs.
-const ROLL_UP: std::time::Duration = std::time::Duration::from_secs(30);
+/// Days that are summed up at a time.
+const DAYS: usize = 7;
 
 /// The ports that evaluation goes by.
 #[derive(Clone)]
@@ -95,13 +94,8 @@ async fn evaluate_account(
     let Some(account) = deps.accounts.find(account).await? else { return Ok(()) };
     // Rules on days read the daily sums, which an import may have left behind. Where another process is bringing them up to
     // date, or it takes long, the rules stay due, and it is their turn again in the next round.
-    let rolling = deps.daily.roll_up(account.id, &account.timezone, (deps.clock)());
-    let is_up_to_date = match timeout(ROLL_UP, rolling).await {
-        Ok(rolled) => rolled?.is_some(),
-        Err(_) => false,
-    };
-    if !is_up_to_date {
-        tracing::debug!("alert rules wait for a roll-up that is under way");
+    if !is_rolled_up(deps, &account).await? {
+        tracing::info!("alert rules wait for daily sums");
         return Ok(());
     }
     // All rules look at the same instant, so that those with the same window share its facts.
@@ -122,6 +116,19 @@ async fn evaluate_account(
         }
     }
     first_failure.map_or(Ok(()), Err)
+}
+
+/// Brings the daily sums up to date, in one turn at most. False: another process is at it, or there is more to do.
+async fn is_rolled_up(deps: &Deps, account: &Account) -> Result<bool, StoreError> {
+    let began = (deps.clock)();
+    loop {
+        let now = (deps.clock)();
+        match deps.daily.roll_up_step(account.id, &account.timezone, now, DAYS).await? {
+            Some(true) => return Ok(true),
+            Some(false) if (deps.clock)() - began < TURN => {}
+            _ => return Ok(false),
+        }
+    }
 }
 
 /// Evaluates a rule by the facts of its window, which are among the `known` ones afterwards.
@@ -166,7 +173,7 @@ mod tests {
     use domain::{
         accounts::MockAccountStore,
         alerts::{Comparator, Evaluation, MockAlertEvaluator, Rule, RuleState, Terms, UncheckedTerms},
-        daily::{MockDailyStore, RollUp},
+        daily::MockDailyStore,
         insights::Severity,
     };
     use rust_decimal::{Decimal, dec};
@@ -196,7 +203,7 @@ mod tests {
         let mut accounts = MockAccountStore::new();
         accounts.expect_find().returning(|id| Ok(Some(account(id.0))));
         let mut daily = MockDailyStore::new();
-        daily.expect_roll_up().returning(|_, _, _| Ok(Some(RollUp::default())));
+        daily.expect_roll_up_step().returning(|_, _, _, _| Ok(Some(true)));
         let clock: Clock = Arc::new(|| NOW);
         Deps { accounts: Arc::new(accounts), daily: Arc::new(daily), rules: Arc::new(rules), clock }
     }
@@ -287,7 +294,7 @@ mod tests {
         rules.expect_facts().withf(|account, _| *account == AccountId(2)).times(1).returning(|_, _| Ok(orders(0)));
         rules.expect_settle().times(1).returning(|_, _, _, _| Ok(true));
         let mut daily = MockDailyStore::new();
-        daily.expect_roll_up().returning(|account, _, _| Ok((account != AccountId(1)).then(RollUp::default)));
+        daily.expect_roll_up_step().returning(|account, _, _, _| Ok((account != AccountId(1)).then_some(true)));
         let deps = Deps { daily: Arc::new(daily), ..deps(rules) };
         let round = round(&deps).await;
         assert_eq!(round, Round { evaluated: 1, fired: 0, failed_accounts: 0 });
@@ -330,6 +337,28 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn daily_sums_that_take_long_are_gone_on_with_in_the_next_round() {
+        let mut rules = rules(&[(1, 1), (2, 1)]);
+        rules.expect_facts().returning(|_, _| Ok(orders(0)));
+        rules.expect_settle().returning(|_, _, _, _| Ok(true));
+        let time = Arc::new(Mutex::new(NOW));
+        let (passing, mut weeks) = (time.clone(), 3);
+        let mut daily = MockDailyStore::new();
+        daily.expect_roll_up_step().returning(move |account, _, _, days| {
+            assert_eq!(days, 7);
+            if account == AccountId(2) {
+                return Ok(Some(true));
+            }
+            *passing.lock().unwrap() += Duration::seconds(6);
+            weeks -= 1;
+            Ok(Some(weeks == 0))
+        });
+        let deps = Deps { clock: Arc::new(move || *time.lock().unwrap()), daily: Arc::new(daily), ..deps(rules) };
+        let rounds = [round(&deps).await, round(&deps).await, round(&deps).await];
+        assert_eq!(rounds.map(|round| round.evaluated), [1, 1, 0]);
+    }
+
+    #[tokio::test]
     async fn rules_with_the_same_window_share_its_facts() {
         let mut rules = MockAlertEvaluator::new();
         rules.expect_due().returning(|_, _| Ok(vec![AccountId(1)]));
@@ -356,7 +385,7 @@ mod tests {
         rules.expect_facts().returning(|_, _| Ok(orders(0)));
         rules.expect_settle().returning(|_, _, _, _| Ok(true));
         let mut daily = MockDailyStore::new();
-        daily.expect_roll_up().returning(|account, _, _| Ok((account.0 > LOCKED).then(RollUp::default)));
+        daily.expect_roll_up_step().returning(|account, _, _, _| Ok((account.0 > LOCKED).then_some(true)));
         let deps = Deps { daily: Arc::new(daily), ..deps(rules) };
         assert_eq!(round(&deps).await.evaluated, 3);
     }

@@ -160,6 +160,15 @@ pub trait DailyStore: Send + Sync {
         zone: &Zone,
         now: time::OffsetDateTime,
     ) -> Result<Option<RollUp>, StoreError>;
+    /// Makes a step of [`Self::roll_up`], of at most `days` days where they are dirty or stale. Gives whether it was the last.
+    /// `None` as there.
+    async fn roll_up_step(
+        &self,
+        account: AccountId,
+        zone: &Zone,
+        now: time::OffsetDateTime,
+        days: usize,
+    ) -> Result<Option<bool>, StoreError>;
     /// The days of the range on which anything happened, oldest first.
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError>;
     /// The parts of the days of the range, by day, dimension and value. Of the products, those that brought most in the

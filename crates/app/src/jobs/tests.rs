@@ -374,6 +374,15 @@ impl DailyStore for Hanging {
         self.0.notify_one();
         std::future::pending().await
     }
+    async fn roll_up_step(
+        &self,
+        _: AccountId,
+        _: &domain::zone::Zone,
+        _: OffsetDateTime,
+        _: usize,
+    ) -> Result<Option<bool>, StoreError> {
+        unreachable!("jobs sum up all days")
+    }
     async fn series(&self, _: AccountId, _: domain::profit::DayRange) -> Result<Vec<DayTotals>, StoreError> {
         unreachable!("nothing is read before the sums are done")
     }

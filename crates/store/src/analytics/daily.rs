@@ -213,7 +213,9 @@ impl DailyStore for Store {
         let mut looks_at_events = true;
         loop {
             let step = self
-                .job_transaction(async |connection| step(connection, account, zone, now, looks_at_events).await)
+                .job_transaction(async |connection| {
+                    step(connection, account, zone, now, looks_at_events, DAYS_AT_ONCE).await
+                })
                 .await?;
             // Between two steps another process may have taken the account over, and goes on where this one was.
             let Some(step) = step else { return Ok(None) };
@@ -223,6 +225,18 @@ impl DailyStore for Store {
             }
             looks_at_events = false;
         }
+    }
+
+    async fn roll_up_step(
+        &self,
+        account: AccountId,
+        zone: &Zone,
+        now: OffsetDateTime,
+        days: usize,
+    ) -> Result<Option<bool>, StoreError> {
+        let step =
+            self.job_transaction(async |connection| step(connection, account, zone, now, true, days).await).await?;
+        Ok(step.map(|step| step.is_last))
     }
 
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError> {
@@ -294,18 +308,19 @@ async fn step(
     zone: &Zone,
     now: OffsetDateTime,
     looks_at_events: bool,
+    days_at_once: usize,
 ) -> Result<Option<Step>, Error> {
     if !(TryLock { account: account.0 }).get_result::<bool>(connection).await? {
         return Ok(None);
     }
-    let mut days = dirty::take_dirty(connection, account, DAYS_AT_ONCE).await?;
-    let has_all_dirty = days.len() < DAYS_AT_ONCE;
+    let mut days = dirty::take_dirty(connection, account, days_at_once).await?;
+    let has_all_dirty = days.len() < days_at_once;
     let visited = match looks_at_events {
         true => dirty::of_new_events(connection, account, zone, now).await?,
         false => BTreeSet::new(),
     };
     // At least one, however many are dirty: so days are not found stale that were summed up for the first time meanwhile.
-    let at_most = DAYS_AT_ONCE.saturating_sub(days.len()).max(1);
+    let at_most = days_at_once.saturating_sub(days.len()).max(1);
     let stale = dirty::take_stale(connection, account, zone, at_most).await?;
     days.extend(stale.days.iter().copied());
     let only_visited = Bounds::of(&visited.difference(&days).copied().collect(), zone);
