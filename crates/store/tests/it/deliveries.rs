@@ -636,6 +636,36 @@ async fn what_is_due_is_put_aside_in_steps_when_its_subscription_is_switched_off
 }
 
 #[tokio::test]
+async fn what_cannot_be_moved_is_put_back_behind_everything_else() {
+    if testkit::skip_on_citus("a trigger keeps deliveries from being moved") {
+        return;
+    }
+    let fixture = Fixture::new().await;
+    let mut stuck = Vec::new();
+    for _ in 0..10 {
+        stuck.push(receiver(&fixture).await);
+    }
+    let fine = receiver(&fixture).await;
+    fixture.execute("UPDATE webhook_subscriptions SET active = false").await;
+    emit(&fixture, fine.account, 1).await;
+    for to in &stuck {
+        emit(&fixture, to.account, 1).await;
+    }
+    let refusal = format!(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+        CREATE TRIGGER refuse BEFORE UPDATE ON deliveries FOR EACH ROW WHEN (NEW.account_id <> {})
+        EXECUTE FUNCTION refuse()",
+        fine.account
+    );
+    fixture.sql.batch_execute(&refusal).await.unwrap();
+    let waits = "UPDATE webhook_subscriptions SET active = true, held_moved_at = '2026-01-01'";
+    fixture.execute(waits).await;
+    fixture.execute(&format!("{waits}::timestamptz + interval '1 day' WHERE account_id = {}", fine.account)).await;
+    assert_eq!(fixture.store.advance_bulk(START).await.unwrap(), None, "ten of them are looked at");
+    assert_eq!(fixture.store.advance_bulk(START).await.unwrap(), Some(fine));
+}
+
+#[tokio::test]
 async fn a_resume_waits_for_what_is_being_held_and_sends_it() {
     if testkit::skip_on_citus("sessions that wait for a lock are those of its nodes") {
         return;

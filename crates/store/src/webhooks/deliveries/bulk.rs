@@ -19,7 +19,8 @@ use crate::{
 
 /// Deliveries of a subscription that one step moves.
 const STEP: i64 = 1_000;
-/// When a subscription that was resumed is looked at once more: a lease that began before may have put a delivery aside since.
+/// When a subscription that was resumed is looked at once more: a lease that began before may have put a delivery aside since. And
+/// one whose deliveries could not be moved.
 const LOOK_AGAIN_AFTER: Duration = Duration::seconds(10);
 
 row!(
@@ -96,6 +97,18 @@ statement!(
     RETURNING p.moved AS count, p.moved >= s.step AS goes_on"
 );
 
+statement!(
+    /// Lets others be first.
+    PutBackReplay(account: i64 => BigInt, id: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE webhook_replays SET advanced_at = $3 WHERE account_id = $1 AND id = $2 AND state = 'running'"
+);
+
+statement!(
+    /// Has a subscription looked at again then.
+    PutBackHeld(account: i64 => BigInt, id: i64 => BigInt, at: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE webhook_subscriptions SET held_moved_at = $3 WHERE account_id = $1 AND id = $2 AND held_moved_at IS NOT NULL"
+);
+
 /// How far a step got.
 pub(crate) struct Moved {
     pub count: i64,
@@ -117,11 +130,10 @@ pub(crate) async fn move_held(
     Ok(row.map(|MovedRow { count, goes_on }| Moved { count, goes_on }))
 }
 
-/// Makes one step of what has waited longest. Gives its receiver, none when there is nothing to move. What cannot be moved keeps
-/// nothing else from its turn.
+/// Makes one step of what has waited longest. Gives its receiver, none when there is nothing to move. What cannot be moved is put
+/// back behind everything else.
 pub(super) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
     let waiting: Vec<WaitingRow> = store.look(|of| Waiting { of, now }).await?;
-    let mut first_failure = None;
     for WaitingRow { account_id: account, id, is_replay } in waiting {
         let step = async |connection: &mut AsyncPgConnection| {
             if is_replay {
@@ -134,9 +146,32 @@ pub(super) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option
             Ok(None) => {}
             Ok(moved) => return Ok(moved),
             Err(error) => {
-                first_failure.get_or_insert(error);
+                let error = StoreError::from(error);
+                if let StoreError::Unavailable(_) = error {
+                    return Err(error);
+                }
+                tracing::warn!(account_id = account, id, is_replay, %error, "deliveries could not be moved in bulk");
+                put_back(store, account, id, is_replay, now).await?;
             }
         }
     }
-    first_failure.map_or(Ok(None), |error| Err(error.into()))
+    Ok(None)
+}
+
+async fn put_back(
+    store: &Store,
+    account: i64,
+    id: i64,
+    is_replay: bool,
+    now: OffsetDateTime,
+) -> Result<(), StoreError> {
+    store
+        .run::<_, Failure>(async |connection| {
+            Ok(match is_replay {
+                true => PutBackReplay { account, id, now }.execute(connection).await?,
+                false => PutBackHeld { account, id, at: now + LOOK_AGAIN_AFTER }.execute(connection).await?,
+            })
+        })
+        .await?;
+    Ok(())
 }
