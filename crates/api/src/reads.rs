@@ -12,12 +12,18 @@ use actix_web::{
     web::{Data, ServiceConfig},
 };
 use domain::{
-    rate_limit::{Quota, WINDOW},
+    rate_limit::{Bucket, Quota, WINDOW},
     sessions::Session,
 };
 
 use crate::{
-    auth::Caller, edge::fill_error, endpoint::survive, error::ApiError, state::State, streams::Streams, v1::TABLE,
+    auth::Caller,
+    edge::fill_error,
+    endpoint::survive,
+    error::{ApiError, Code},
+    state::State,
+    streams::Streams,
+    v1::TABLE,
 };
 
 /// What mounts the reads at these paths, and nothing else, on a listener that lets nobody in but members: it puts the
@@ -32,7 +38,7 @@ pub fn reads(state: State, paths: &'static [&'static str]) -> impl Fn(&mut Servi
     }
 }
 
-/// Makes the member the caller, and writes the body of an error.
+/// Makes the member the caller, if the person has not read too much in this minute, and writes the body of an error.
 async fn as_member(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -41,18 +47,25 @@ async fn as_member(
         let known = request.extensions();
         (known.get::<Rc<Session>>().cloned(), known.get::<RequestId>().cloned())
     };
-    if let Some(session) = session {
+    let mut quota = Quota::of(u32::MAX, 0, WINDOW, false);
+    let state = request.app_data::<Data<State>>().cloned();
+    if let (Some(session), Some(state)) = (session, state) {
+        let (bucket, limit) = Bucket::of_person(session.person.id, true, state.settings.rate_limit_per_minute);
+        quota = state.limiter.hit(bucket, limit).await;
         request.extensions_mut().insert(Caller::Member(session));
     }
-    let mut response = next.call(request).await?.map_into_boxed_body();
+    let mut response = if quota.exceeded {
+        request.error_response(ApiError::new(Code::RateLimitExceeded))
+    } else {
+        next.call(request).await?.map_into_boxed_body()
+    };
     let failure = response
         .response()
         .error()
         .and_then(|error| error.as_error::<ApiError>())
         .map(|error| Failure { code: error.code.as_str(), cause: error.cause.as_deref().map(ToOwned::to_owned) });
     if let (Some(failure), Some(id)) = (failure, id) {
-        // Members have no quota.
-        fill_error(&mut response, &id, &mut Quota::of(u32::MAX, 0, WINDOW, false));
+        fill_error(&mut response, &id, &mut quota);
         response.response_mut().extensions_mut().insert(failure);
     }
     Ok(response)

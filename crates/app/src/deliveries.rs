@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 
 pub use attempt::{Unsent, attempt};
 pub use engine::run;
-pub use trial::{Trial, TrialError, try_out};
+pub use trial::{Trial, TrialError, Trials, try_out};
 
 /// Tells the time, in UTC.
 pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
@@ -34,6 +34,8 @@ pub struct Ports {
     pub sealer: Arc<dyn Sealer>,
     pub clock: Clock,
     pub jitter: Jitter,
+    /// Tests that are under way.
+    pub trials: Arc<Trials>,
 }
 
 /// How deliveries are made.

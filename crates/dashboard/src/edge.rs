@@ -16,7 +16,7 @@ use actix_web::{
     middleware::Next,
     web::Data,
 };
-use domain::sessions::SEEN_EVERY;
+use domain::{rate_limit::Bucket, sessions::SEEN_EVERY};
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
 
@@ -141,6 +141,15 @@ async fn admit(
     let Some(found) = state.sessions.find(token.hash()).await?.filter(|session| session.is_alive(now)) else {
         return Ok(None);
     };
+    // What the API answers is counted there, for a refusal that programs can read.
+    if matched.access != Access::Read {
+        let of_key = state.settings.rate_limit_per_minute;
+        let (bucket, limit) = Bucket::of_person(found.person.id, request.method().is_safe(), of_key);
+        let quota = state.limiter.hit(bucket, limit).await;
+        if quota.exceeded {
+            return Err(PageError::TooManyRequests(quota.reset_seconds));
+        }
+    }
     if now - found.seen_at >= SEEN_EVERY {
         state.sessions.seen(found.id, now).await?;
         state.visits.visit(found.account.id, found.person.id, now).await?;

@@ -4,7 +4,10 @@ use std::fmt;
 
 use actix_web::{
     HttpResponse, ResponseError,
-    http::{StatusCode, header},
+    http::{
+        StatusCode,
+        header::{self, HeaderValue},
+    },
 };
 use app::{
     deliveries::TrialError,
@@ -40,6 +43,8 @@ pub enum PageError {
     TooLarge,
     /// Files wait to be imported, as many as may.
     TooManyFiles,
+    /// The person made more requests than a minute has room for; in how many seconds there is room again.
+    TooManyRequests(u64),
     /// It is no longer as it was when the page was drawn.
     Conflict,
     /// The database is away or busy.
@@ -61,6 +66,7 @@ impl PageError {
             Self::TooSlow => "too-slow",
             Self::TooLarge => "too-large",
             Self::TooManyFiles => "too-many-files",
+            Self::TooManyRequests(_) => "too-many-requests",
             Self::Conflict => "conflict",
             Self::Unavailable(_) => "unavailable",
             Self::Internal(_) => "internal",
@@ -81,6 +87,7 @@ impl PageError {
             | Self::TooSlow
             | Self::TooLarge
             | Self::TooManyFiles
+            | Self::TooManyRequests(_)
             | Self::Conflict => None,
         }
     }
@@ -175,6 +182,7 @@ impl From<TrialError> for PageError {
     fn from(error: TrialError) -> Self {
         match error {
             TrialError::Idempotency(error) => error.into(),
+            TrialError::Busy => Self::Unavailable(error.to_string()),
             TrialError::Unsent(error) => Self::Internal(Chain(&error).to_string()),
         }
     }
@@ -191,6 +199,7 @@ impl ResponseError for PageError {
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Conflict | Self::TooManyFiles => StatusCode::CONFLICT,
+            Self::TooManyRequests(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -207,6 +216,9 @@ impl ResponseError for PageError {
             return HttpResponse::SeeOther().insert_header((header::LOCATION, address)).finish();
         }
         let mut response = HttpResponse::new(self.status_code());
+        if let Self::TooManyRequests(seconds) = self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+        }
         response.extensions_mut().insert(self.clone());
         response
     }

@@ -196,6 +196,7 @@ mod tests {
             holiday_countries: vec![],
             vote_price: None,
             webhook_allow_loopback: Default::default(),
+            rate_limit_per_minute: 60,
             trusted_proxies: vec![],
             connections: 1,
             shutdown_timeout: Duration::ZERO,

@@ -32,6 +32,7 @@ use domain::{
     people::PersonStore,
     profit::ProfitStore,
     queues::QueueStore,
+    rate_limit::RateLimiter,
     reorder::ReorderStore,
     risks::RiskStore,
     sealing::Sealer,
@@ -110,6 +111,8 @@ pub struct State {
     pub webhook_settings: Arc<dyn WebhookSettings>,
     /// What deliveries are made with.
     pub deliveries: Ports,
+    /// Counts the requests of a person.
+    pub limiter: Arc<dyn RateLimiter>,
     /// What time it is, in UTC.
     pub clock: fn() -> OffsetDateTime,
     /// A new secret from the system's generator.
@@ -131,6 +134,7 @@ pub struct Parts {
     pub payments: Option<PaymentService>,
     pub files: Arc<dyn FileImporter>,
     pub deliveries: Ports,
+    pub limiter: Arc<dyn RateLimiter>,
     pub clock: fn() -> OffsetDateTime,
     pub token: fn() -> Token,
     pub key: fn(Mode) -> ApiKey,
@@ -178,6 +182,7 @@ impl State {
             payments,
             files,
             deliveries,
+            limiter,
             clock,
             token,
             key,
@@ -246,6 +251,7 @@ impl State {
             webhooks: store.clone(),
             webhook_settings: store.clone(),
             deliveries,
+            limiter,
             clock,
             token,
             key,
@@ -272,6 +278,8 @@ pub struct Settings {
     pub vote_price: Option<CreditAmount>,
     /// Receivers on this machine that webhooks may be sent to.
     pub webhook_allow_loopback: AllowList,
+    /// Requests per minute and key: a person may make as many at least.
+    pub rate_limit_per_minute: u32,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
     /// Connections of clients at once, over all threads.

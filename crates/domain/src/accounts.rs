@@ -56,6 +56,14 @@ pub mod platform {
             }
         }
 
+        /// Whether it signs its hooks; else anybody may have sent them. Platforms of advertising send none.
+        pub const fn signs_hooks(self) -> bool {
+            match self {
+                Self::Shopify | Self::Tiendanube | Self::Meta | Self::GoogleAds => true,
+                Self::Mercadolibre => false,
+            }
+        }
+
         /// The platform of this name that customers and orders come from.
         ///
         /// # Errors

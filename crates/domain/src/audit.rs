@@ -39,6 +39,7 @@ text_enum!(
         ExportFetched = "export_fetched",
         ErasureRequested = "erasure_requested",
         ErasureUndone = "erasure_undone",
+        CustomerDataFetched = "customer_data_fetched",
         CustomerForgotten = "customer_forgotten",
         KeyMade = "key_made",
         KeyRotated = "key_rotated",
@@ -151,7 +152,11 @@ impl Action {
             | Self::ShopDisconnected
             | Self::ProfileConnected
             | Self::ProfileDisconnected => Area::Integrations,
-            Self::ImportStarted | Self::UploadDiscarded | Self::JobsRequested | Self::CustomerForgotten => Area::Data,
+            Self::ImportStarted
+            | Self::UploadDiscarded
+            | Self::JobsRequested
+            | Self::CustomerDataFetched
+            | Self::CustomerForgotten => Area::Data,
             Self::AutoTopupChanged | Self::CheckoutOpened => Area::Credits,
             Self::ReplyApproved
             | Self::ReplySkipped

@@ -23,7 +23,7 @@ pub const DISPLAY_CHARS: usize = 12;
 /// Characters of a key's name.
 pub const MAX_NAME_CHARS: usize = 100;
 /// Keys of an account that work at a time, but for those that the operator makes: each has a limit of requests of its own.
-pub const MOST_WORKING: usize = 100;
+pub const MOST_WORKING: i64 = 100;
 /// For how long a key is good unless it is said.
 pub const DEFAULT_LIFETIME: Duration = Duration::days(90);
 /// The longest time for which a key goes on working after another took its place.
@@ -185,9 +185,13 @@ impl KeyRecord {
     }
 }
 
-/// Whether an account that has these keys has as many as may work at `now`.
-pub fn is_full<'a>(keys: impl IntoIterator<Item = &'a KeyRecord>, now: OffsetDateTime) -> bool {
-    keys.into_iter().filter(|key| key.check(now).is_ok()).count() >= MOST_WORKING
+/// Why there is no new key.
+#[derive(Debug, thiserror::Error)]
+pub enum MakeError {
+    #[error("the account has as many working keys as it may have")]
+    LimitReached,
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// A key to be stored.
@@ -231,15 +235,18 @@ pub trait KeyStore: Send + Sync {
     /// Notes that a key opened its account. It waits for nothing; what is noted is written later, each key at most every
     /// [`USED_EVERY`], and may be lost with the process.
     fn note_use(&self, hash: KeyHash, at: OffsetDateTime);
-    async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError>;
+    /// Stores a key, unless `most` of the account's work already.
+    async fn create(&self, key: NewKey, most: Option<i64>) -> Result<KeyRecord, MakeError>;
     /// Puts a key in the place of another, and tells every process when that one ends. `None` when the account has no such
-    /// key, or it works no longer.
+    /// key, or it works no longer. Refused where `most` others work: a key goes on working for the overlap, and could be
+    /// rotated time and again.
     async fn rotate(
         &self,
         account: AccountId,
         id: KeyId,
         successor: Successor,
-    ) -> Result<Option<KeyRecord>, StoreError>;
+        most: Option<i64>,
+    ) -> Result<Option<KeyRecord>, MakeError>;
     /// The account's keys, newest first.
     async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError>;
     /// Revokes a key and tells every process. `None` when the account has no such key; a second revocation keeps the
@@ -298,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn revoked_is_reported_before_expired_and_neither_takes_a_place() {
+    fn revoked_is_reported_before_expired() {
         let now = datetime!(2026-05-01 0:00 UTC);
         let record = KeyRecord {
             id: KeyId(1),
@@ -326,13 +333,8 @@ mod tests {
         let dated_ahead = KeyRecord { revoked_at: Some(now + time::Duration::seconds(30)), ..record.clone() };
         assert_eq!(dated_ahead.check(now), Err(KeyRefused::Revoked));
         assert!(!record.allows(Scope::Read));
-        let expired = KeyRecord { revoked_at: None, ..record.clone() };
-        let working = KeyRecord { expires_at: None, ..expired.clone() };
-        let mut keys = vec![working.clone(); 99];
-        keys.extend([record, expired]);
-        assert!(!is_full(&keys, now));
-        keys.push(working);
-        assert!(is_full(&keys, now));
+        let expired = KeyRecord { revoked_at: None, ..record };
+        assert_eq!(expired.check(now), Err(KeyRefused::Expired));
     }
 
     proptest! {

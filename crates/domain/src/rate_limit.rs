@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 
-use crate::KeyId;
+use crate::{KeyId, PersonId};
 
 /// Length of a window.
 pub const WINDOW: Duration = Duration::from_secs(60);
@@ -24,6 +24,10 @@ pub enum Bucket {
     NotModified(KeyId),
     /// KiB of events that were sent with a key to be stored.
     EventKib(KeyId),
+    /// Requests of a person who is logged in that change nothing.
+    Reads(PersonId),
+    /// The others of that person.
+    Writes(PersonId),
     /// Requests of an address that were refused for want of a valid key.
     Refused(IpAddr),
     /// Requests of an address to public endpoints.
@@ -40,10 +44,23 @@ pub enum Bucket {
     OverflowNotModified,
 }
 
+/// Requests in a window of a person who is logged in, unless a key may make more: those that change nothing, and the others.
+const OF_PERSON: (u32, u32) = (600, 60);
+
 /// How many times its limit of requests a bucket may be answered 304 in a window at no cost.
 pub const NOT_MODIFIED_FACTOR: u32 = 10;
 
 impl Bucket {
+    /// For the requests of a person who is logged in, with their limit where that of a key is `of_key`.
+    pub fn of_person(person: PersonId, reads: bool, of_key: u32) -> (Self, u32) {
+        let (most_reads, most_writes) = OF_PERSON;
+        if reads {
+            (Self::Reads(person), most_reads.max(of_key))
+        } else {
+            (Self::Writes(person), most_writes.max(of_key))
+        }
+    }
+
     /// For the refused requests of an address; of IPv6 the /64 counts, which is what one customer has.
     pub fn refused(address: IpAddr) -> Self {
         Self::Refused(subscriber(address))
@@ -62,6 +79,8 @@ impl Bucket {
             Self::Overflow => Some(Self::OverflowNotModified),
             Self::NotModified(_)
             | Self::EventKib(_)
+            | Self::Reads(_)
+            | Self::Writes(_)
             | Self::Refused(_)
             | Self::Unsigned(_)
             | Self::Signed(_)
@@ -148,6 +167,13 @@ mod tests {
         assert_eq!(one, Bucket::refused("2a00:1:2:3:ffff::2".parse().unwrap()));
         assert_ne!(one, Bucket::refused("2a00:1:2:4::1".parse().unwrap()));
         assert_eq!(Bucket::refused("::ffff:192.0.2.1".parse().unwrap()), Bucket::refused("192.0.2.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_person_may_read_and_write_at_least_as_much_as_a_key() {
+        let of = |reads, of_key| Bucket::of_person(PersonId(7), reads, of_key);
+        assert_eq!([of(true, 1), of(true, 601)], [600, 601].map(|limit| (Bucket::Reads(PersonId(7)), limit)));
+        assert_eq!([of(false, 1), of(false, 61)], [60, 61].map(|limit| (Bucket::Writes(PersonId(7)), limit)));
     }
 
     #[test]

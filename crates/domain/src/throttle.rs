@@ -29,12 +29,19 @@ pub enum Counted {
     LoginOn,
     /// Codes of a person's second factor.
     Code,
-    /// Mails to an e-mail address.
-    Mail,
+    /// Mails to an e-mail address for a sign-up. Each kind of mail is counted by itself, so that nobody keeps another from a new
+    /// password by asking for something else.
+    SignUpTo,
+    /// Mails to an e-mail address for a new password.
+    ResetTo,
+    /// Mails to an e-mail address that a person wants to have, and those that a person asks for.
+    NewAddress,
     /// Mails that a network address asks for.
     MailFrom,
     /// Invitations of a user.
     Invitations,
+    /// Invitations of a user to an e-mail address.
+    InvitationsTo,
 }
 
 impl Counted {
@@ -44,9 +51,12 @@ impl Counted {
             Self::LoginFrom => "login_from",
             Self::LoginOn => "login_on",
             Self::Code => "code",
-            Self::Mail => "mail",
+            Self::SignUpTo => "sign_up_to",
+            Self::ResetTo => "reset_to",
+            Self::NewAddress => "new_address",
             Self::MailFrom => "mail_from",
             Self::Invitations => "invitations",
+            Self::InvitationsTo => "invitations_to",
         }
     }
 
@@ -55,7 +65,13 @@ impl Counted {
         match self {
             Self::Login | Self::LoginOn | Self::Code => Duration::days(30),
             // Many people may have one address, and others tomorrow.
-            Self::LoginFrom | Self::Mail | Self::MailFrom | Self::Invitations => Duration::hours(1),
+            Self::LoginFrom
+            | Self::SignUpTo
+            | Self::ResetTo
+            | Self::NewAddress
+            | Self::MailFrom
+            | Self::Invitations
+            | Self::InvitationsTo => Duration::hours(1),
         }
     }
 
@@ -197,6 +213,6 @@ mod tests {
         assert_eq!(key("2001:db8:1:2::3"), key("2001:db8:1:2:ffff::9"));
         assert_ne!(key("2001:db8:1:2::3"), key("2001:db8:1:3::3"));
         assert_ne!(key("203.0.113.7"), key("203.0.113.8"));
-        assert_ne!(Counter::new(Counted::Mail, "a").key, Counter::new(Counted::Login, "a").key);
+        assert_ne!(Counter::new(Counted::ResetTo, "a").key, Counter::new(Counted::Login, "a").key);
     }
 }

@@ -34,6 +34,9 @@ pub const KEPT: Duration = Duration::days(30);
 pub const ARRIVES_WITHIN: Duration = Duration::hours(1);
 /// Uploads of an account that may arrive or wait to be imported.
 pub const MOST_WAITING: i64 = 20;
+/// Pieces of an account that are kept before it may begin another upload: those of as many of the largest files. Refused lines
+/// of files that were imported count, too.
+pub const MOST_PIECES: i64 = 16_000;
 
 text_enum!(
     /// What a file holds.
@@ -108,6 +111,8 @@ pub struct Upload {
     pub outcome: Option<Outcome>,
     /// Why it failed.
     pub error: Option<String>,
+    /// Whether it was no table when it arrived.
+    pub is_unreadable: bool,
     /// How many leases of it ran out since its import was asked for: of workers that died.
     pub lost_leases: i64,
     pub created_at: OffsetDateTime,
@@ -140,7 +145,8 @@ pub enum Ended {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait UploadStore: Send + Sync {
-    /// Begins an upload, whose bytes are yet to arrive. `None` where [`MOST_WAITING`] of the account are not done.
+    /// Begins an upload, whose bytes are yet to arrive. `None` where [`MOST_WAITING`] of the account are not done,
+    /// or [`MOST_PIECES`] are kept.
     async fn begin(
         &self,
         account: AccountId,
@@ -151,7 +157,13 @@ pub trait UploadStore: Send + Sync {
     /// Keeps a piece of an upload that is arriving; false for any other. Pieces are numbered from 0.
     async fn append(&self, account: AccountId, id: UploadId, number: i64, bytes: Vec<u8>) -> Result<bool, StoreError>;
     /// All bytes have arrived.
-    async fn arrived(&self, account: AccountId, id: UploadId, bytes: i64) -> Result<(), StoreError>;
+    async fn arrived(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        bytes: i64,
+        is_unreadable: bool,
+    ) -> Result<(), StoreError>;
     async fn find(&self, account: AccountId, id: UploadId) -> Result<Option<Upload>, StoreError>;
     /// Newest first, but those that are still arriving.
     async fn page(&self, account: AccountId, page: PageRequest) -> Result<Page<Upload>, StoreError>;
@@ -180,7 +192,8 @@ pub trait UploadStore: Send + Sync {
         note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<bool, StoreError>;
-    /// Uploads to be imported that nobody has a lease of, the oldest first, at most `limit`. Of all accounts.
+    /// Of each account that has files to be imported, and none being imported, the next one; of at most `limit` accounts, the one
+    /// that has waited longest first. An account of which one is taken waits anew.
     async fn due(&self, limit: i64) -> Result<Vec<(AccountId, UploadId)>, StoreError>;
     /// Takes an upload, for `lease_seconds` of the database's clock. `None` when it is in other hands or not to be imported.
     async fn lease(
@@ -193,7 +206,7 @@ pub trait UploadStore: Send + Sync {
     async fn progress(&self, lease: UploadLease, read_bytes: i64, lease_seconds: i64) -> Result<bool, StoreError>;
     /// Gives it back, to be imported from the beginning.
     async fn release(&self, lease: UploadLease) -> Result<(), StoreError>;
-    /// Keeps a piece of the lines that were refused.
+    /// Keeps a piece of the lines that were refused, unless the lease is another's by now.
     async fn add_rejects(&self, lease: UploadLease, number: i64, bytes: Vec<u8>) -> Result<(), StoreError>;
     /// Ends the import. With one that is done the file goes, and the account's jobs are asked for. False when the lease is
     /// another's by now; then nothing is written.

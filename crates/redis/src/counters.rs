@@ -49,6 +49,8 @@ impl Counters {
 fn name(bucket: Bucket) -> String {
     match bucket {
         Bucket::Key(id) => format!("requests:{{key:{id}}}"),
+        Bucket::Reads(person) => format!("reads:{{person:{person}}}"),
+        Bucket::Writes(person) => format!("writes:{{person:{person}}}"),
         Bucket::Refused(address) => format!("requests:{{refused:{address}}}"),
         Bucket::Public(address) => format!("requests:{{public:{address}}}"),
         Bucket::Unsigned(address) => format!("requests:{{unsigned:{address}}}"),

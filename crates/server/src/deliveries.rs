@@ -40,6 +40,7 @@ pub fn ports(store: &Arc<Store>, keys: &Arc<KeyRing>, sender: &Arc<HttpSender>) 
         sealer: keys.clone(),
         clock: Arc::new(OffsetDateTime::now_utc),
         jitter: Arc::new(jitter),
+        trials: Arc::default(),
     }
 }
 

@@ -52,7 +52,7 @@ impl Workers {
 /// Every port of the database on the connections of the thread, but those of payments, which have their own.
 fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupCommit) -> State {
     // Taken apart, so that a port of the database that is added to them is not left on the connections of another thread.
-    let Ports { queue: _, sender, sealer: delivery_sealer, clock: delivery_clock, jitter } = state.deliveries;
+    let Ports { queue: _, sender, sealer: delivery_sealer, clock: delivery_clock, jitter, trials } = state.deliveries;
     let InsightTextGenerator { runs: _, model, price } = state.text_generator;
     let parts = Parts {
         keys: Arc::new(keys),
@@ -61,7 +61,14 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         payment_service: state.payment_service,
         connectors: state.shops.ports.connectors,
         redirect_uri: state.shops.redirect_uri,
-        deliveries: Ports { queue: store.clone(), sender, sealer: delivery_sealer, clock: delivery_clock, jitter },
+        deliveries: Ports {
+            queue: store.clone(),
+            sender,
+            sealer: delivery_sealer,
+            clock: delivery_clock,
+            jitter,
+            trials,
+        },
         text_generator: InsightTextGenerator { runs: store.clone(), model, price },
         vote_price: state.vote_price,
         events: Arc::new(events),

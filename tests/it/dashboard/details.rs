@@ -132,6 +132,13 @@ async fn a_customer_is_handed_out_and_forgotten_for_good() {
     assert_eq!(stranger.post(&format!("{path}/forget"), "").await.status, 404);
     let confirmed = "UPDATE sessions SET confirmed_at = now() - $1 * interval '1 minute'";
     dashboard.sql.execute(confirmed, &[&15.0]).await.unwrap();
+    let asked = owner.get(&format!("{path}/data.json")).await;
+    assert!(asked.header("location").unwrap().starts_with("/confirm?"), "{}", asked.text);
+    // Who was handed out, and to whom, is noted each time that it is.
+    let noted =
+        "SELECT count(*), min(target) FROM audit_entries WHERE action = 'customer_data_fetched' AND account_id = $1";
+    let noted = dashboard.sql.query_one(noted, &[&account]).await.unwrap();
+    assert_eq!((noted.get::<_, i64>(0), noted.get::<_, String>(1)), (1, customer["id"].to_string()));
     let asked = owner.post(&format!("{path}/forget"), "").await;
     assert!(asked.header("location").unwrap().starts_with("/confirm?"), "{}", asked.text);
     assert!(listed().await.as_array().unwrap().contains(&customer));

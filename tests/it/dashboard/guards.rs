@@ -103,6 +103,35 @@ async fn nothing_inline_and_nothing_of_another_host_is_on_a_page() {
 }
 
 #[tokio::test]
+async fn a_person_who_asks_for_too_much_is_told_when_to_come_back() {
+    let dashboard = Dashboard::start_with(&[("BAS_RATE_LIMIT_PER_MINUTE", "1")]).await;
+    let mut browser = dashboard.owner(dashboard.service.account).await;
+    for _ in 0..60 {
+        assert_eq!(browser.post("/mode", FIELDS).await.status, 303);
+    }
+    for (language, said) in
+        [("en", "Too many requests"), ("es", "Demasiadas peticiones"), ("pt-BR", "Requisições demais")]
+    {
+        browser.language = language;
+        let page = browser.post("/mode", FIELDS).await;
+        assert!(page.status == 429 && page.text.contains(said), "{}: {}", page.status, page.text);
+        assert_guarded(&page, "POST /mode: 429");
+        let seconds: u64 = page.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=60).contains(&seconds), "{seconds}");
+    }
+    // Pages and what the API answers are counted together, and not with what changes something.
+    assert_eq!(browser.get("/keys").await.status, 200);
+    for _ in 0..599 {
+        assert_eq!(browser.get("/api/v1/credits").await.status, 200);
+    }
+    let refused = browser.get("/api/v1/credits").await;
+    let body: serde_json::Value = serde_json::from_str(&refused.text).unwrap();
+    assert_eq!((refused.status, &body["error"]), (429, &serde_json::json!("rate_limit_exceeded")));
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(browser.get("/keys").await.status, 429);
+}
+
+#[tokio::test]
 async fn what_another_site_sends_is_refused_and_changes_nothing() {
     let dashboard = Dashboard::start().await;
     let site = dashboard.site();

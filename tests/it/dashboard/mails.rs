@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use reqwest::Method;
+
 use super::{Browser, Dashboard};
 use crate::service::{free_port, run};
 
@@ -274,6 +276,32 @@ async fn a_new_address_is_confirmed_before_it_counts() {
     assert!(!browser.is_in().await);
     assert_eq!(log_in(&mut browser, "ana@example.com", PASSWORD).await.status, 422);
     assert_eq!(log_in(&mut browser, "ana.ruiz@example.com", PASSWORD).await.status, 303);
+}
+
+#[tokio::test]
+async fn nobody_keeps_another_from_a_new_password() {
+    let (dashboard, receiver) = with_mail(&[("BAS_TRUSTED_PROXIES", "127.0.0.1")]).await;
+    let mut ana = sign_up(&dashboard, &receiver, "ana@example.com", "Casa Clara").await;
+    let fields = "email=eva%40example.com&role=viewer";
+    for path in ["/settings/people", "/settings/address"] {
+        let mut waits = false;
+        for _ in 0..8 {
+            waits |= ana.post(path, fields).await.text.contains("Too many emails were asked for");
+        }
+        assert!(waits, "{path}");
+    }
+    let mut browser = dashboard.browser();
+    let mut ask = async |from: &str, path: &str| {
+        let headers = [("sec-fetch-site", "same-origin"), ("x-forwarded-for", from)];
+        browser.send(Method::POST, path, &headers, "email=eva%40example.com").await.status
+    };
+    let mut statuses = Vec::new();
+    for _ in 0..8 {
+        statuses.push(ask("203.0.113.9", "/signup").await);
+    }
+    assert!(statuses.contains(&429), "{statuses:?}");
+    assert_eq!(ask("203.0.113.7", "/reset").await, 200);
+    drop(receiver);
 }
 
 #[tokio::test]

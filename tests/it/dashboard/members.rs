@@ -120,7 +120,7 @@ async fn the_last_owner_stays_and_who_is_removed_is_out_at_once() {
     assert_eq!(ana.post(&format!("/settings/people/{of_eva}"), "").await.status, 303);
     assert!(!eva.is_in().await && ana.is_in().await);
     let answer = log_in(&mut eva, "eva@example.com", PASSWORD).await;
-    assert!(answer.status == 422 && answer.text.contains("no shop"), "{}", answer.text);
+    assert!(answer.status == 422 && answer.text.contains("no longer a member of any shop"), "{}", answer.text);
 
     let log = ana.get("/settings/activity").await.text;
     for what in ["Removed a member: eva", "Changed a role: eva", "Joined", "role: editor → "] {

@@ -403,6 +403,7 @@ impl From<TrialError> for ApiError {
     fn from(error: TrialError) -> Self {
         match error {
             TrialError::Idempotency(error) => error.into(),
+            TrialError::Busy => Self::new(Code::Overloaded),
             TrialError::Unsent(error) => Self::internal(&error),
         }
     }

@@ -215,6 +215,7 @@ pub fn state() -> State {
             sealer: Arc::new(MockSealer::new()),
             clock: Arc::new(|| NOW),
             jitter: Arc::new(|| 0.0),
+            trials: Arc::default(),
         },
         insights: Arc::new(MockInsightStore::new()),
         vote_price: Some(domain::credits::CreditAmount::new(1).unwrap()),

@@ -1,5 +1,7 @@
 //! What becomes of an import that does not end as it should.
 
+use std::{collections::BTreeSet, future::pending, sync::Mutex};
+
 use async_trait::async_trait;
 use domain::{
     AccountId, UploadId,
@@ -17,9 +19,10 @@ use domain::{
     reorder::MockReorderWriter,
     risks::{MockRiskSource, MockRiskWriter},
     texts::Locale,
-    uploads::{Kind, MockFileImporter, MockUploadStore, Outcome, Reading, State},
+    uploads::{Kind, MockFileImporter, MockUploadStore, Outcome, Preview, Reading, State, Unreadable},
 };
 use time::{OffsetDateTime, macros::datetime};
+use tokio::{sync::mpsc, time::timeout};
 
 use super::*;
 
@@ -51,6 +54,7 @@ fn upload(id: UploadId, lost_leases: i64) -> Upload {
         read_bytes: 0,
         outcome: None,
         error: None,
+        is_unreadable: false,
         lost_leases,
         created_at: NOW,
         finished_at: None,
@@ -77,8 +81,8 @@ fn due_and_ended(lost_leases: i64, wanted: Ended) -> MockUploadStore {
     uploads
 }
 
-/// No jobs are asked for here.
-struct NoRequests;
+/// No jobs are asked for here. It says when that is looked up.
+struct NoRequests(mpsc::UnboundedSender<&'static str>);
 
 #[async_trait]
 impl JobRequests for NoRequests {
@@ -91,7 +95,8 @@ impl JobRequests for NoRequests {
     }
 
     async fn lease(&self, _: OffsetDateTime, _: i64) -> Result<Option<RequestLease>, StoreError> {
-        unreachable!()
+        let _ = self.0.send("jobs");
+        Ok(None)
     }
 
     async fn hold(&self, _: RequestLease, _: i64) -> Result<bool, StoreError> {
@@ -128,20 +133,24 @@ fn deps() -> Deps {
     }
 }
 
-/// Imports what is due.
-async fn work(uploads: MockUploadStore, files: MockFileImporter) {
+fn worker(uploads: MockUploadStore, files: impl FileImporter + 'static, requests: NoRequests) -> UploadWorker {
     let mut accounts = MockAccountStore::new();
     accounts.expect_find().returning(|id| Ok(Some(account(id))));
-    let worker = UploadWorker {
+    UploadWorker {
         uploads: Arc::new(uploads),
-        requests: Arc::new(NoRequests),
+        requests: Arc::new(requests),
         accounts: Arc::new(accounts),
         files: Arc::new(files),
         deps: deps(),
         clock: Arc::new(|| NOW),
         jobs_clock: || NOW,
-    };
-    assert!(worker.tick().await.unwrap());
+    }
+}
+
+/// Imports what is due.
+async fn work(uploads: MockUploadStore, files: MockFileImporter) {
+    let worker = worker(uploads, files, NoRequests(mpsc::unbounded_channel().0));
+    assert!(worker.import_one().await.unwrap());
 }
 
 /// A file of which a line is refused.
@@ -177,4 +186,42 @@ async fn an_import_whose_refused_lines_find_no_database_starts_over() {
     uploads.expect_add_rejects().times(1).returning(|_, _, _| Err(StoreError::Unavailable("away".into())));
     uploads.expect_release().times(1).returning(|_| Ok(()));
     work(uploads, imports()).await;
+}
+
+/// Files whose imports do not end. It says whose they are.
+struct Endless(mpsc::UnboundedSender<&'static str>);
+
+#[async_trait]
+impl FileImporter for Endless {
+    fn preview(&self, _: &Account, _: Kind, _: &Reading, _: &[u8]) -> Result<Preview, Unreadable> {
+        unreachable!()
+    }
+
+    async fn import(&self, _: Target, account: &Account, _: Job) -> Result<Outcome, ImportFailure> {
+        let _ = self.0.send(if account.id == AccountId(7) { "a file of 7" } else { "a file of 8" });
+        pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_of_one_account_holds_up_neither_those_of_another_nor_jobs() {
+    let mut uploads = MockUploadStore::new();
+    uploads.expect_due().returning(|_| Ok(vec![(AccountId(7), UploadId(3)), (AccountId(8), UploadId(4))]));
+    let held = Mutex::new(BTreeSet::new());
+    uploads.expect_lease().returning(move |account, id, _| {
+        let is_free = held.lock().unwrap().insert(account);
+        Ok(is_free.then(|| (UploadLease { account, id, number: 9 }, upload(id, 0))))
+    });
+    uploads.expect_piece().returning(|_, _, _, _| Ok(None));
+    uploads.expect_progress().returning(|_, _, _| Ok(true));
+    uploads.expect_prune().returning(|_| Ok(0));
+    let (says, mut begun) = mpsc::unbounded_channel();
+    let worker = worker(uploads, Endless(says.clone()), NoRequests(says));
+    let all_begin = async move {
+        let mut missing = BTreeSet::from(["a file of 7", "a file of 8", "jobs"]);
+        while !missing.is_empty() {
+            missing.remove(begun.recv().await.unwrap());
+        }
+    };
+    timeout(Duration::from_secs(60), Box::pin(worker.run(all_begin))).await.expect("something is held up");
 }

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, http::header, web::Data};
 use domain::{
     CustomerId,
-    audit::Action,
+    audit::{Action, Entry},
     customers::{Customer, CustomerOrder},
     freshness::{Dated, Freshness},
     metrics::Unit,
@@ -100,9 +100,14 @@ fn privacy(writer: &Writer, customer: &Customer) -> Part {
 
 /// All that is kept of the customer, as a file to hand out.
 pub async fn data(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
-    let customer = find(&state, &viewer, query::id(&request)?).await?.found;
+    let (id, now) = (query::id(&request)?, (state.clock)());
+    let customer = find(&state, &viewer, id).await?.found;
+    viewer.confirmed(now, &address(&customer))?;
     let kept = state.privacy.data_of(viewer.account(), customer.source, &customer.external_id).await?;
     let kept = serde_json::to_string_pretty(&kept.ok_or(PageError::NotFound)?);
+    // By number alone: the log outlives the customer's data.
+    let note = Entry { target: Some(customer.id.to_string()), ..viewer.note(Action::CustomerDataFetched) };
+    state.audit.note(note, now).await?;
     let disposition = format!("attachment; filename=\"customer-{}.json\"", customer.id);
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "application/json"))

@@ -213,7 +213,8 @@ pub async fn by_mail(
     let Ok(email) = asked.email.parse::<EmailAddress>() else {
         return Ok(wrong(asking, writer.say("email-wrong")));
     };
-    let counters = [Counter::new(Counted::Mail, email.as_str()), Counter::of_address(Counted::MailFrom, from)];
+    let counted = if mail == Mail::SignUp { Counted::SignUpTo } else { Counted::ResetTo };
+    let counters = [Counter::new(counted, email.as_str()), Counter::of_address(Counted::MailFrom, from)];
     if let Verdict::Wait(wait) = state.log_in.throttles.count(&counters, writer.now).await?.verdict {
         return Ok(again(asking, waiting(writer, wait)));
     }

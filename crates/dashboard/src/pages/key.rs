@@ -9,7 +9,7 @@ use app::second_factor::told;
 use domain::{
     KeyId,
     audit::Action,
-    keys::{DEFAULT_LIFETIME, DEFAULT_OVERLAP, KeyRecord, MAX_OVERLAP, Successor, is_full},
+    keys::{DEFAULT_LIFETIME, DEFAULT_OVERLAP, KeyRecord, MAX_OVERLAP, MOST_WORKING, MakeError, Successor},
     mail::Notice,
 };
 use serde::Deserialize;
@@ -66,15 +66,6 @@ pub async fn rotate(
     let id = KeyId(query::id(&request)?);
     viewer.confirmed(writer.now, &format!("/keys/{id}"))?;
     let overlap = OVERLAPS.into_iter().find(|hours| *hours == fields.overlap).ok_or(PageError::Invalid("overlap"))?;
-    let known = state.keys.list(viewer.account()).await?;
-    let replaced = known.iter().find(|key| key.id == id).ok_or(PageError::NotFound)?;
-    // A key goes on working for the overlap, and could be rotated time and again.
-    if is_full(known.iter().filter(|key| key.id != id), writer.now) {
-        let rotation = form::Form { about: vec![writer.say("key-limit")], ..rotation(&writer, replaced) };
-        let forms = vec![rotation, revocation(&writer, replaced)];
-        let page = view::page(&model(&viewer, &state, &writer, replaced, None, forms).await?);
-        return Ok(html_with(StatusCode::BAD_REQUEST, page));
-    }
     let key = new_key(&viewer, &state)?;
     let successor = Successor {
         hash: key.hash(),
@@ -85,9 +76,23 @@ pub async fn rotate(
         note: Some(viewer.note(Action::KeyRotated)),
         notice: told(viewer.session(), Notice::KeyMade),
     };
-    let record = state.keys.rotate(viewer.account(), id, successor).await?.ok_or(PageError::NotFound)?;
+    let record = match state.keys.rotate(viewer.account(), id, successor, Some(MOST_WORKING)).await {
+        Ok(record) => record.ok_or(PageError::NotFound)?,
+        Err(MakeError::LimitReached) => return refused(&viewer, &state, &writer, id).await,
+        Err(MakeError::Store(error)) => return Err(error.into()),
+    };
     let once = once(&writer, &key, &record, &state.settings.api_url);
     Ok(html(view::page(&model(&viewer, &state, &writer, &record, Some(once), vec![]).await?)))
+}
+
+/// The page of a key that cannot be rotated, because as many others work as may.
+async fn refused(viewer: &Viewer, state: &State, writer: &Writer, id: KeyId) -> Result<HttpResponse, PageError> {
+    let known = state.keys.list(viewer.account()).await?;
+    let key = known.iter().find(|key| key.id == id).ok_or(PageError::NotFound)?;
+    let rotation = form::Form { about: vec![writer.say("key-limit")], ..rotation(writer, key) };
+    let forms = vec![rotation, revocation(writer, key)];
+    let page = view::page(&model(viewer, state, writer, key, None, forms).await?);
+    Ok(html_with(StatusCode::BAD_REQUEST, page))
 }
 
 pub async fn revoke(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {

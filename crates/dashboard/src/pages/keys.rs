@@ -9,7 +9,7 @@ use app::second_factor::told;
 use domain::{
     accounts::Mode,
     audit::Action,
-    keys::{ApiKey, DEFAULT_LIFETIME, KeyRecord, MAX_NAME_CHARS, NewKey, Scope, is_full},
+    keys::{ApiKey, DEFAULT_LIFETIME, KeyRecord, MAX_NAME_CHARS, MOST_WORKING, MakeError, NewKey, Scope},
     mail::Notice,
     page::Page,
     people::Act,
@@ -146,14 +146,9 @@ pub async fn create(
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     viewer.confirmed(writer.now, "/keys")?;
     let fields = fields.into_inner();
-    let known = state.keys.list(viewer.account()).await?;
-    let faults = Asked { is_full: is_full(&known, writer.now), ..fields.faults() };
-    if faults.is_name_bad || faults.has_no_scope || faults.is_full {
-        let asked = Asked { fields: Some(fields), ..faults };
-        return Ok(html_with(
-            StatusCode::BAD_REQUEST,
-            view::page(&model(&viewer, &state, &writer, Query::WORKING, asked).await?),
-        ));
+    let faults = fields.faults();
+    if faults.is_name_bad || faults.has_no_scope {
+        return refused(&viewer, &state, &writer, Asked { fields: Some(fields), ..faults }).await;
     }
     let key = new_key(&viewer, &state)?;
     let mut note = viewer.note(Action::KeyMade);
@@ -169,10 +164,23 @@ pub async fn create(
         note: Some(note),
         notice: told(viewer.session(), Notice::KeyMade),
     };
-    let record = state.keys.create(made).await?;
+    let record = match state.keys.create(made, Some(MOST_WORKING)).await {
+        Ok(record) => record,
+        Err(MakeError::LimitReached) => {
+            let asked = Asked { is_full: true, fields: Some(fields), ..Asked::default() };
+            return refused(&viewer, &state, &writer, asked).await;
+        }
+        Err(MakeError::Store(error)) => return Err(error.into()),
+    };
     let once = Some(once(&writer, &key, &record, &state.settings.api_url));
     let asked = Asked { once, ..Asked::default() };
     Ok(html(view::page(&model(&viewer, &state, &writer, Query::WORKING, asked).await?)))
+}
+
+/// The page with what the form lacks.
+async fn refused(viewer: &Viewer, state: &State, writer: &Writer, asked: Asked) -> Result<HttpResponse, PageError> {
+    let page = view::page(&model(viewer, state, writer, Query::WORKING, asked).await?);
+    Ok(html_with(StatusCode::BAD_REQUEST, page))
 }
 
 /// A new key for the account that is looked at. It is read back: one of too few random bytes is none.

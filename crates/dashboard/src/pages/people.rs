@@ -147,8 +147,9 @@ pub async fn post(
         return page(&request, &viewer, &state, |writer| settings::fault(writer.say(fault))).await;
     };
     let session = viewer.session();
-    let of_user = Counter::new(Counted::Invitations, session.account.user_id.as_str());
-    let counters = [Counter::new(Counted::Mail, to.as_str()), of_user];
+    let user = session.account.user_id.as_str();
+    let to_address = Counter::new(Counted::InvitationsTo, &format!("{user} {}", to.as_str()));
+    let counters = [to_address, Counter::new(Counted::Invitations, user)];
     if state.log_in.throttles.count(&counters, now).await?.verdict != Verdict::Go {
         return page(&request, &viewer, &state, |writer| settings::fault(writer.say("mail-wait"))).await;
     }

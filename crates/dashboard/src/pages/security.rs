@@ -108,7 +108,8 @@ pub async fn set_address(
         return page(&request, &viewer, &state, |writer| settings::fault(writer.say("email-wrong"))).await;
     };
     let person = viewer.session().person.id;
-    let counters = [Counter::new(Counted::Mail, to.as_str()), Counter::new(Counted::Mail, &format!("by {person}"))];
+    let counter = |of: &str| Counter::new(Counted::NewAddress, of);
+    let counters = [counter(to.as_str()), counter(&format!("by {person}"))];
     if state.log_in.throttles.count(&counters, now).await?.verdict != Verdict::Go {
         return page(&request, &viewer, &state, |writer| settings::fault(writer.say("mail-wait"))).await;
     }

@@ -72,6 +72,7 @@ erase-asked = The account is deleted on { $day }. Until then an owner can log in
 erase-notice = This account is deleted on { $day }. Keep it
 action-erasure-requested = Asked for the account to be deleted
 action-erasure-undone = Kept the account
+action-customer-data-fetched = Downloaded the data of a customer
 action-customer-forgotten = Forgot a customer
 
 system = System

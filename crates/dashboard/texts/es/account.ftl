@@ -72,6 +72,7 @@ erase-asked = La cuenta se elimina el { $day }. Hasta entonces un propietario pu
 erase-notice = Esta cuenta se elimina el { $day }. Conservarla
 action-erasure-requested = Pidió eliminar la cuenta
 action-erasure-undone = Conservó la cuenta
+action-customer-data-fetched = Descargó los datos de un cliente
 action-customer-forgotten = Borró los datos de un cliente
 
 system = Sistema

@@ -72,6 +72,7 @@ erase-asked = A conta é excluída em { $day }. Até lá um proprietário pode e
 erase-notice = Esta conta é excluída em { $day }. Mantê-la
 action-erasure-requested = Pediu a exclusão da conta
 action-erasure-undone = Manteve a conta
+action-customer-data-fetched = Baixou os dados de um cliente
 action-customer-forgotten = Apagou os dados de um cliente
 
 system = Sistema

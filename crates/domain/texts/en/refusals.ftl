@@ -58,6 +58,7 @@ file-damaged = the file is damaged or incomplete; pack it again, or upload it un
 file-bare-returns = the lines of the file end with CR alone; save it with LF or CR LF
 file-too-large = unpacked, the file is larger than { $most } GB; split it, with all lines of an order in one part
 file-refused-orders = more than { $most } orders have a line that cannot be taken; correct the file, or say how it is to be read
+file-refused-lines = more than { $most } MB of its lines cannot be taken; correct the file, or say how it is to be read
 file-columns = the file has { $found } columns; it may have { $most }
 file-no-column = there is no column `{ $column }` (columns: { $columns })
 file-unknown-field = --map knows no field `{ $name }` (fields: { $fields })

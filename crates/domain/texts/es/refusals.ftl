@@ -58,6 +58,7 @@ file-damaged = el archivo está dañado o incompleto; comprímelo de nuevo o sú
 file-bare-returns = las líneas del archivo terminan solo con CR; guárdalo con LF o CR LF
 file-too-large = descomprimido, el archivo ocupa más de { $most } GB; divídelo, con todas las líneas de un pedido en la misma parte
 file-refused-orders = más de { $most } pedidos tienen una línea que no se puede tomar; corrige el archivo o indica cómo se lee
+file-refused-lines = más de { $most } MB de sus líneas no se pueden tomar; corrige el archivo o indica cómo se lee
 file-columns = el archivo tiene { $found } columnas; puede tener hasta { $most }
 file-no-column = no hay ninguna columna `{ $column }` (columnas: { $columns })
 file-unknown-field = --map no conoce el campo `{ $name }` (campos: { $fields })

@@ -58,6 +58,7 @@ file-damaged = o arquivo está danificado ou incompleto; compacte-o de novo ou e
 file-bare-returns = as linhas do arquivo terminam só com CR; salve-o com LF ou CR LF
 file-too-large = descompactado, o arquivo ocupa mais de { $most } GB; divida-o, com todas as linhas de um pedido na mesma parte
 file-refused-orders = mais de { $most } pedidos têm uma linha que não pode ser aceita; corrija o arquivo ou informe como ele deve ser lido
+file-refused-lines = mais de { $most } MB das linhas não podem ser aceitos; corrija o arquivo ou informe como ele deve ser lido
 file-columns = o arquivo tem { $found } colunas; pode ter até { $most }
 file-no-column = não há nenhuma coluna `{ $column }` (colunas: { $columns })
 file-unknown-field = --map não conhece o campo `{ $name }` (campos: { $fields })

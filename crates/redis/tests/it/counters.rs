@@ -10,7 +10,7 @@ use std::{
 };
 
 use domain::{
-    KeyId,
+    KeyId, PersonId,
     rate_limit::{Bucket, Quota, RateLimiter, WINDOW},
 };
 use redis_adapter::{Counters, Link};
@@ -105,7 +105,9 @@ async fn a_window_ends_by_itself_and_buckets_do_not_share_a_count() {
     let address: IpAddr = "192.0.2.1".parse().unwrap();
     let of_key = [KEY, Bucket::Key(KeyId(8)), Bucket::NotModified(KeyId(7)), Bucket::EventKib(KeyId(7))];
     let of_addresses = [Bucket::refused(address), Bucket::public(address), Bucket::PublicNotModified(address)];
-    for bucket in of_key.into_iter().chain(of_addresses).chain([Bucket::Overflow, Bucket::OverflowNotModified]) {
+    let of_person = [Bucket::Reads(PersonId(7)), Bucket::Writes(PersonId(7))];
+    let shared = [Bucket::Overflow, Bucket::OverflowNotModified];
+    for bucket in of_key.into_iter().chain(of_addresses).chain(of_person).chain(shared) {
         assert!(!one.hit(bucket, 1).await.exceeded, "{bucket:?}");
     }
     let lives: i64 = command(&redis, &["PTTL", "requests:{public:192.0.2.1}"]).await;

@@ -164,6 +164,7 @@ pub async fn create(
             note: None,
             notice: None,
         },
+        None,
     )
     .await?;
     Ok((key, record))
@@ -187,7 +188,7 @@ async fn rotate(
     let successor =
         Successor { hash: key.hash(), prefix, now, expires_at, overlap_until: now + overlap, note: None, notice: None };
     let account = account.id;
-    let record = KeyStore::rotate(store, account, id, successor).await?.with_context(|| {
+    let record = KeyStore::rotate(store, account, id, successor, None).await?.with_context(|| {
         format!("account {account} has no key {id} that still works; `api keys list` shows what it has")
     })?;
     Ok((key, record))

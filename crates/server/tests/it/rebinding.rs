@@ -81,6 +81,7 @@ async fn a_name_that_turns_inside_is_refused_at_the_attempt_with_the_reason_in_t
         sealer: Arc::new(KeyRing::parse(DATA_KEYS).unwrap()),
         clock: Arc::new(OffsetDateTime::now_utc),
         jitter: Arc::new(|| 0.0),
+        trials: Arc::default(),
     };
     let (_announce, announced) = mpsc::channel(1);
     let engine = tokio::spawn(app::deliveries::run(ports, Options::default(), announced, std::future::pending()));

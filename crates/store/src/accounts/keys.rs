@@ -13,17 +13,18 @@ use domain::{
     AccountId, KeyId, StoreError,
     accounts::Profile,
     audit::Entry,
-    keys::{KeyHash, KeyRecord, KeyStore, NewKey, Successor},
+    keys::{KeyHash, KeyRecord, KeyStore, MakeError, NewKey, Successor},
 };
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    accounts::locale,
+    accounts::{locale, lock},
     database::{
         error::{Failure, corrupt, parse},
         query::RunQueryDsl,
         statement::Scalar,
+        transact::Rollback,
     },
     people::{audit, mails},
     schema::{accounts, api_keys},
@@ -125,10 +126,19 @@ impl KeyStore for Store {
     /// Direct use of the store is no request.
     fn note_use(&self, _: KeyHash, _: OffsetDateTime) {}
 
-    async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
+    async fn create(&self, key: NewKey, most: Option<i64>) -> Result<KeyRecord, MakeError> {
         let hash = key.hash;
-        self.transact::<_, Failure>(async |connection| Ok(insert(connection, key.clone()).await?)).await?;
-        self.find(hash).await?.ok_or_else(|| corrupt("key"))
+        self.transact(async |connection| {
+            if let Some(most) = most
+                && count_working(connection, key.account_id, key.created_at).await? >= most
+            {
+                return Err(Rollback::Refused(MakeError::LimitReached));
+            }
+            Ok(insert(connection, key.clone()).await?)
+        })
+        .await
+        .map_err(Rollback::into_error)?;
+        self.find(hash).await?.ok_or_else(|| corrupt("key").into())
     }
 
     async fn rotate(
@@ -136,12 +146,22 @@ impl KeyStore for Store {
         account: AccountId,
         id: KeyId,
         successor: Successor,
-    ) -> Result<Option<KeyRecord>, StoreError> {
+        most: Option<i64>,
+    ) -> Result<Option<KeyRecord>, MakeError> {
         let hash = successor.hash;
         let is_rotated = self
-            .transact::<_, Failure>(async |connection| rotate(connection, account, id, successor.clone()).await)
-            .await?;
-        if is_rotated { self.find(hash).await } else { Ok(None) }
+            .transact(async |connection| {
+                // The one that is replaced is among them.
+                if let Some(most) = most
+                    && count_working(connection, account, successor.now).await? > most
+                {
+                    return Err(Rollback::Refused(MakeError::LimitReached));
+                }
+                Ok(rotate(connection, account, id, successor.clone()).await?)
+            })
+            .await
+            .map_err(Rollback::into_error)?;
+        if is_rotated { Ok(self.find(hash).await?) } else { Ok(None) }
     }
 
     async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError> {
@@ -177,6 +197,21 @@ impl KeyStore for Store {
             None => Ok(None),
         }
     }
+}
+
+/// How many keys of the account work. Others who count them wait until the transaction ends.
+async fn count_working(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    now: OffsetDateTime,
+) -> QueryResult<i64> {
+    lock(connection, account).await?;
+    api_keys::table
+        .filter(api_keys::account_id.eq(account.0))
+        .filter(api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now))))
+        .count()
+        .get_result(connection)
+        .await
 }
 
 async fn insert(connection: &mut AsyncPgConnection, key: NewKey) -> QueryResult<()> {

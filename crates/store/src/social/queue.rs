@@ -185,10 +185,13 @@ impl ReplyQueue for Store {
 }
 
 statement!(
-    /// Whether who wrote a comment was forgotten while it was answered. Who forgets them waits until this transaction ends.
+    /// Whether who wrote a comment was forgotten while it was answered: the answer knows them still. Who forgets them waits until
+    /// this transaction ends.
     Forgotten<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text) -> Scalar<Bool> = "
-    SELECT author_external_id IS NULL AND deleted_at IS NOT NULL FROM conversation_messages
-    WHERE account_id = $1 AND channel = $2 AND external_id = $3 FOR SHARE"
+    SELECT m.author_external_id IS NULL AND m.deleted_at IS NOT NULL AND r.author_external_id IS NOT NULL
+    FROM conversation_messages m
+    JOIN auto_replies r ON r.account_id = $1 AND r.channel = $2 AND r.comment_id = m.external_id
+    WHERE m.account_id = $1 AND m.channel = $2 AND m.external_id = $3 FOR SHARE OF m"
 );
 
 statement!(

@@ -169,7 +169,7 @@ async fn files_jobs_top_ups_and_decisions_are_noted() {
     let [imported, gone] = ["a.csv", "b.csv"];
     for (name, is_imported) in [(imported, true), (gone, false)] {
         let id = store.begin(account, Kind::Orders, name, NOW).await.unwrap().unwrap();
-        store.arrived(account, id, 1).await.unwrap();
+        store.arrived(account, id, 1, false).await.unwrap();
         if is_imported {
             let note = || shop.note(Action::ImportStarted);
             assert!(store.queue(account, id, &Reading::default(), note(), NOW).await.unwrap());

@@ -7,9 +7,10 @@ use domain::{
     accounts::{AccountChange, AccountStore, Mode, NewUser, Plan, STARTING_CREDITS},
     credits::{CreditLedger, TransactionKind},
     health::Health,
-    keys::{ApiKey, KeyStore, NewKey, Scope},
+    keys::{ApiKey, KeyStore, MakeError, NewKey, Scope, Successor},
     payments::{PaymentStatus, PaymentStore},
 };
+use futures_util::future::join_all;
 use store::{KeyCache, PoolOptions, Store};
 use time::{OffsetDateTime, macros::datetime};
 
@@ -30,9 +31,8 @@ pub async fn user(store: &Store, letter: u8) -> Vec<domain::accounts::Account> {
     AccountStore::create(store, user).await.unwrap()
 }
 
-async fn key(store: &Store, account: AccountId, seed: u8) -> ApiKey {
-    let key = ApiKey::generate(Mode::Live, std::iter::repeat(seed));
-    let new = NewKey {
+fn new_key(account: AccountId, key: &ApiKey) -> NewKey {
+    NewKey {
         hash: key.hash(),
         account_id: account,
         name: "n8n".to_owned(),
@@ -42,8 +42,16 @@ async fn key(store: &Store, account: AccountId, seed: u8) -> ApiKey {
         expires_at: None,
         note: None,
         notice: None,
-    };
-    KeyStore::create(store, new).await.unwrap();
+    }
+}
+
+fn generated(seed: u8) -> ApiKey {
+    ApiKey::generate(Mode::Live, std::iter::repeat(seed))
+}
+
+async fn key(store: &Store, account: AccountId, seed: u8) -> ApiKey {
+    let key = generated(seed);
+    KeyStore::create(store, new_key(account, &key), None).await.unwrap();
     key
 }
 
@@ -82,6 +90,49 @@ async fn another_accounts_key_cannot_be_revoked() {
 }
 
 /// A cache that hears of revocations.
+/// Of keys that are made at once, too: each of them sees those before it.
+#[tokio::test]
+async fn no_more_keys_work_than_may() {
+    let db = fresh().await;
+    let (store, account) = (&*db.store, user(&db.store, 7).await[0].id);
+    let making = (0..8).map(|seed| KeyStore::create(store, new_key(account, &generated(seed)), Some(5)));
+    let made = join_all(making).await;
+    let refused = made.iter().filter(|made| matches!(made, Err(MakeError::LimitReached))).count();
+    assert_eq!(refused, 3, "{made:?}");
+    let ids: Vec<_> = KeyStore::list(store, account).await.unwrap().iter().map(|key| key.id).collect();
+    assert_eq!(ids.len(), 5);
+
+    // Both work for the overlap, so the second is one too many.
+    let rotating = ids.iter().take(2).zip([20, 21]).map(|(id, seed)| {
+        let key = generated(seed);
+        let successor = Successor {
+            hash: key.hash(),
+            prefix: key.display_prefix().to_owned(),
+            now: NOW,
+            expires_at: None,
+            overlap_until: NOW + time::Duration::HOUR,
+            note: None,
+            notice: None,
+        };
+        KeyStore::rotate(store, account, *id, successor, Some(5))
+    });
+    let rotated = join_all(rotating).await;
+    let refused = rotated.iter().filter(|made| matches!(made, Err(MakeError::LimitReached))).count();
+    assert_eq!(refused, 1, "{rotated:?}");
+
+    // Of six working keys five are revoked: there is room again, which neither a revoked nor an ended key takes.
+    for id in &ids {
+        KeyStore::revoke(store, account, *id, None, NOW).await.unwrap();
+    }
+    let ended = NewKey { expires_at: Some(NOW), ..new_key(account, &generated(30)) };
+    KeyStore::create(store, ended, None).await.unwrap();
+    KeyStore::create(store, new_key(account, &generated(31)), Some(2)).await.unwrap();
+    let full = KeyStore::create(store, new_key(account, &generated(32)), Some(2)).await;
+    assert!(matches!(full, Err(MakeError::LimitReached)), "{full:?}");
+    // The operator's have no limit.
+    key(store, account, 33).await;
+}
+
 fn listening(store: &Store, db: &testkit::TestDb) -> KeyCache {
     let (cache, direct) = (KeyCache::new(store.clone()), db.connect().unwrap());
     let listener = cache.clone();

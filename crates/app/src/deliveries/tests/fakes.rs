@@ -231,6 +231,7 @@ pub fn ports(
         sealer: Arc::new(sealer),
         clock: Arc::new(move || NOW + start.elapsed()),
         jitter: Arc::new(|| 0.0),
+        trials: Arc::default(),
     }
 }
 

@@ -21,7 +21,7 @@ use domain::{
     AccountId, KeyId, StoreError,
     audit::Entry,
     error::Chain,
-    keys::{KeyHash, KeyRecord, KeyStore, NewKey, Successor},
+    keys::{KeyHash, KeyRecord, KeyStore, MakeError, NewKey, Successor},
 };
 use moka::sync::Cache;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -286,8 +286,8 @@ impl KeyStore for KeyCache {
         }
     }
 
-    async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
-        KeyStore::create(&self.store, key).await
+    async fn create(&self, key: NewKey, most: Option<i64>) -> Result<KeyRecord, MakeError> {
+        KeyStore::create(&self.store, key, most).await
     }
 
     async fn rotate(
@@ -295,8 +295,9 @@ impl KeyStore for KeyCache {
         account: AccountId,
         id: KeyId,
         successor: Successor,
-    ) -> Result<Option<KeyRecord>, StoreError> {
-        KeyStore::rotate(&self.store, account, id, successor).await
+        most: Option<i64>,
+    ) -> Result<Option<KeyRecord>, MakeError> {
+        KeyStore::rotate(&self.store, account, id, successor, most).await
     }
 
     async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError> {
