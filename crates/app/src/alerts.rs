@@ -121,11 +121,12 @@ async fn evaluate_account(
 /// Brings the daily sums up to date, in one turn at most. False: another process is at it, or there is more to do.
 async fn is_rolled_up(deps: &Deps, account: &Account) -> Result<bool, StoreError> {
     let began = (deps.clock)();
+    let mut is_first = true;
     loop {
         let now = (deps.clock)();
-        match deps.daily.roll_up_step(account.id, &account.timezone, now, DAYS).await? {
+        match deps.daily.roll_up_step(account.id, &account.timezone, now, DAYS, is_first).await? {
             Some(true) => return Ok(true),
-            Some(false) if (deps.clock)() - began < TURN => {}
+            Some(false) if (deps.clock)() - began < TURN => is_first = false,
             _ => return Ok(false),
         }
     }
@@ -203,7 +204,7 @@ mod tests {
         let mut accounts = MockAccountStore::new();
         accounts.expect_find().returning(|id| Ok(Some(account(id.0))));
         let mut daily = MockDailyStore::new();
-        daily.expect_roll_up_step().returning(|_, _, _, _| Ok(Some(true)));
+        daily.expect_roll_up_step().returning(|_, _, _, _, _| Ok(Some(true)));
         let clock: Clock = Arc::new(|| NOW);
         Deps { accounts: Arc::new(accounts), daily: Arc::new(daily), rules: Arc::new(rules), clock }
     }
@@ -294,7 +295,7 @@ mod tests {
         rules.expect_facts().withf(|account, _| *account == AccountId(2)).times(1).returning(|_, _| Ok(orders(0)));
         rules.expect_settle().times(1).returning(|_, _, _, _| Ok(true));
         let mut daily = MockDailyStore::new();
-        daily.expect_roll_up_step().returning(|account, _, _, _| Ok((account != AccountId(1)).then_some(true)));
+        daily.expect_roll_up_step().returning(|account, _, _, _, _| Ok((account != AccountId(1)).then_some(true)));
         let deps = Deps { daily: Arc::new(daily), ..deps(rules) };
         let round = round(&deps).await;
         assert_eq!(round, Round { evaluated: 1, fired: 0, failed_accounts: 0 });
@@ -344,7 +345,7 @@ mod tests {
         let time = Arc::new(Mutex::new(NOW));
         let (passing, mut weeks) = (time.clone(), 3);
         let mut daily = MockDailyStore::new();
-        daily.expect_roll_up_step().returning(move |account, _, _, days| {
+        daily.expect_roll_up_step().returning(move |account, _, _, days, _| {
             assert_eq!(days, 7);
             if account == AccountId(2) {
                 return Ok(Some(true));
@@ -385,7 +386,7 @@ mod tests {
         rules.expect_facts().returning(|_, _| Ok(orders(0)));
         rules.expect_settle().returning(|_, _, _, _| Ok(true));
         let mut daily = MockDailyStore::new();
-        daily.expect_roll_up_step().returning(|account, _, _, _| Ok((account.0 > LOCKED).then_some(true)));
+        daily.expect_roll_up_step().returning(|account, _, _, _, _| Ok((account.0 > LOCKED).then_some(true)));
         let deps = Deps { daily: Arc::new(daily), ..deps(rules) };
         assert_eq!(round(&deps).await.evaluated, 3);
     }

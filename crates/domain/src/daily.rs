@@ -160,14 +160,15 @@ pub trait DailyStore: Send + Sync {
         zone: &Zone,
         now: time::OffsetDateTime,
     ) -> Result<Option<RollUp>, StoreError>;
-    /// Makes a step of [`Self::roll_up`], of at most `days` days where they are dirty or stale. Gives whether it was the last.
-    /// `None` as there.
+    /// Makes a step of [`Self::roll_up`], of at most `days` days where they are dirty or stale, the first of which looks at new
+    /// tracking events. Gives whether it was the last. `None` as there.
     async fn roll_up_step(
         &self,
         account: AccountId,
         zone: &Zone,
         now: time::OffsetDateTime,
         days: usize,
+        is_first: bool,
     ) -> Result<Option<bool>, StoreError>;
     /// The days of the range on which anything happened, oldest first.
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError>;

@@ -22,7 +22,7 @@ const CHECKSUM_CHARS: usize = 6;
 pub const DISPLAY_CHARS: usize = 12;
 /// Characters of a key's name.
 pub const MAX_NAME_CHARS: usize = 100;
-/// Keys of an account that work at a time, but for those that the operator makes: each has a limit of requests of its own.
+/// Keys of an account that work at a time, as each has a limit of requests of its own; the operator may make more.
 pub const MOST_WORKING: i64 = 100;
 /// For how long a key is good unless it is said.
 pub const DEFAULT_LIFETIME: Duration = Duration::days(90);

@@ -40,7 +40,7 @@ pub enum Counted {
     MailFrom,
     /// Invitations of a user.
     Invitations,
-    /// Invitations of a user to an e-mail address.
+    /// Invitations to an e-mail address, whoever sends them.
     InvitationsTo,
 }
 

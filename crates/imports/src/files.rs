@@ -63,7 +63,7 @@ impl Files {
         let Job { kind, reading, reader, rejects } = job;
         let (store, file, today) = (&*self.store, options(account, &reading), account.timezone.day_of(target.now));
         let reader = Limited::new(plain(reader)?, MAX_TEXT);
-        let (written, sink) = sink(rejects);
+        let (written, sink) = sink(rejects, MAX_BYTES);
         let outcome = match kind {
             Kind::Orders => {
                 let orders = OrderOptions {
@@ -158,11 +158,11 @@ fn preview<T: Table>(text: &[u8], file: FileOptions) -> Result<Preview, Unreadab
 
 type Shared = Arc<Mutex<BufWriter<Box<dyn Write + Send>>>>;
 
-/// Writes refused lines behind their header, which the first of them brings: as many as a file may have. A small file could be
-/// packed of which many times as much is refused, and all of it would be kept.
-fn sink(rejects: Box<dyn Write + Send>) -> (Shared, Rejects) {
+/// Writes refused lines behind their header, which the first of them brings: at most so many bytes. A small file could be packed of
+/// which many times as much is refused, and all of it would be kept.
+fn sink(rejects: Box<dyn Write + Send>, most: u64) -> (Shared, Rejects) {
     let writer = Arc::new(Mutex::new(BufWriter::new(rejects)));
-    let (shared, mut is_begun, mut left) = (Arc::clone(&writer), false, MAX_BYTES);
+    let (shared, mut is_begun, mut left) = (Arc::clone(&writer), false, most);
     let take: Rejects = Box::new(move |form, reject| {
         let mut lines = if std::mem::replace(&mut is_begun, true) { Vec::new() } else { form.head() };
         lines.extend(form.body(&reject));
@@ -196,7 +196,7 @@ fn outcome(read: Counts, changes: &[Changes], days_touched: i64) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::{collections::HashMap, io::Write as _};
 
     use domain::{
         AccountId, UserId,
@@ -209,7 +209,10 @@ mod tests {
     use time::macros::datetime;
 
     use super::*;
-    use crate::collect::{Collect, TARGET};
+    use crate::{
+        Form, Refused,
+        collect::{Collect, TARGET},
+    };
 
     fn account() -> Account {
         Account {
@@ -325,18 +328,15 @@ mod tests {
         assert!(matches!(&failure, ImportFailure::File(why) if why == said), "{failure}");
     }
 
-    #[tokio::test]
-    async fn a_file_of_which_more_is_refused_than_can_be_kept_is_refused_as_a_whole() {
-        let line = format!("MUG,{}\n", "x".repeat(900_000));
-        let job = Job {
-            kind: Kind::Stock,
-            reading: Reading::default(),
-            reader: Box::new(io::Cursor::new(format!("sku,stock\n{}", line.repeat(240)))),
-            rejects: Box::new(io::sink()),
-        };
-        let failure = files().import(TARGET, &account(), job).await.unwrap_err();
-        let said = "more than 200 MB of its lines cannot be taken; correct the file, or say how it is to be read";
-        assert!(matches!(&failure, ImportFailure::File(why) if why == said), "{failure}");
+    #[test]
+    fn a_file_of_which_more_is_refused_than_can_be_kept_fails() {
+        let form = Form { header: b"sku,stock".to_vec(), delimiter: b',', columns: 2, crlf: false };
+        let (_, sink) = sink(Box::new(io::sink()), 150);
+        let mut refused = Refused { form, sink, groups: HashMap::new(), audience: Audience::Command };
+        let mut add = || refused.add(2, &Reason::new("refused-negative"), Some(b"MUG,-1".to_vec()));
+        add().unwrap();
+        let failure = std::iter::repeat_with(add).take(10).find_map(Result::err);
+        assert!(matches!(failure, Some(Failure::File(_))), "{failure:?}");
     }
 
     #[tokio::test]

@@ -132,7 +132,7 @@ async fn an_account_has_a_hundred_working_keys_at_most() {
         SELECT sha256(convert_to(n::text, 'UTF8')), $1, 'a', 'svc_live_abc', '{read}', now() FROM generate_series(1, 100) n";
     dashboard.sql.execute(add, &[&dashboard.service.account]).await.unwrap();
     let page = create(&mut browser, "name=b&ends=90&read=on").await;
-    assert!(page.status == 400 && page.text.contains("There are 100 keys that work already"), "{}", page.text);
+    assert!(page.status == 400 && page.text.contains("At most 100 keys may work at a time"), "{}", page.text);
     // One that has ended leaves its place.
     let end = "UPDATE api_keys SET expires_at = now() - interval '1 hour' WHERE id = (SELECT min(id) FROM api_keys)";
     dashboard.sql.execute(end, &[]).await.unwrap();

@@ -380,6 +380,7 @@ impl DailyStore for Hanging {
         _: &domain::zone::Zone,
         _: OffsetDateTime,
         _: usize,
+        _: bool,
     ) -> Result<Option<bool>, StoreError> {
         unreachable!("jobs sum up all days")
     }

@@ -149,6 +149,8 @@ impl<'a> Turn<'a> {
         if self.is_shop() {
             self.read_sales(present).await?;
         }
+        // What fails on and on of the past alone keeps no order of today waiting.
+        let fails_now = self.failures > 0;
         let filled = self.back_fill(until).await;
         let is_filled = matches!(filled, Ok(true));
         go_on(filled.map(drop))?;
@@ -160,7 +162,8 @@ impl<'a> Turn<'a> {
             0 if !is_filled => Ok(now),
             0 if !self.is_shop() => Ok(now + AD_INTERVAL),
             0 => Ok(next_due(0, now)),
-            failures => Err(Stopped::Wait(next_due(failures, now))),
+            failures if fails_now => Err(Stopped::Wait(next_due(failures, now))),
+            failures => Ok(next_due(failures, now)),
         }
     }
 

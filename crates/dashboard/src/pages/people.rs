@@ -148,8 +148,7 @@ pub async fn post(
     };
     let session = viewer.session();
     let user = session.account.user_id.as_str();
-    let to_address = Counter::new(Counted::InvitationsTo, &format!("{user} {}", to.as_str()));
-    let counters = [to_address, Counter::new(Counted::Invitations, user)];
+    let counters = [Counter::new(Counted::InvitationsTo, to.as_str()), Counter::new(Counted::Invitations, user)];
     if state.log_in.throttles.count(&counters, now).await?.verdict != Verdict::Go {
         return page(&request, &viewer, &state, |writer| settings::fault(writer.say("mail-wait"))).await;
     }

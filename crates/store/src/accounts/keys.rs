@@ -151,8 +151,9 @@ impl KeyStore for Store {
         let hash = successor.hash;
         let is_rotated = self
             .transact(async |connection| {
-                // The one that is replaced is among them.
+                // The one that is replaced is among them. Where it ends at once, no more of them work than before.
                 if let Some(most) = most
+                    && successor.overlap_until > successor.now
                     && count_working(connection, account, successor.now).await? > most
                 {
                     return Err(Rollback::Refused(MakeError::LimitReached));

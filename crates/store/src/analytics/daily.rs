@@ -233,9 +233,10 @@ impl DailyStore for Store {
         zone: &Zone,
         now: OffsetDateTime,
         days: usize,
+        is_first: bool,
     ) -> Result<Option<bool>, StoreError> {
         let step =
-            self.job_transaction(async |connection| step(connection, account, zone, now, true, days).await).await?;
+            self.job_transaction(async |connection| step(connection, account, zone, now, is_first, days).await).await?;
         Ok(step.map(|step| step.is_last))
     }
 

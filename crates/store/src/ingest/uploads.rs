@@ -120,7 +120,7 @@ statement!(
 );
 
 statement!(
-    /// When one of an account is taken, its others wait anew.
+    /// When one of an account is taken, and when it ends, its others wait anew.
     WaitAnew(account: i64 => BigInt) -> () = "
     UPDATE uploads SET queued_at = now() WHERE account_id = $1 AND state = 'queued'"
 );
@@ -414,13 +414,14 @@ impl UploadStore for Store {
     }
 
     async fn release(&self, lease: UploadLease) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| {
+        self.transact::<_, Failure>(async |connection| {
             diesel::update(uploads::table.find((lease.account.0, lease.id.0)))
                 .filter(uploads::lease_number.eq(lease.number))
                 .filter(uploads::state.eq(State::Running.as_str()))
                 .set((uploads::state.eq(State::Queued.as_str()), uploads::lease_until.eq(None::<OffsetDateTime>)))
                 .execute(connection)
                 .await?;
+            WaitAnew { account: lease.account.0 }.execute(connection).await?;
             Ok(())
         })
         .await?;
@@ -461,6 +462,7 @@ impl UploadStore for Store {
                 if end.execute(connection).await? == 0 {
                     return Ok(false);
                 }
+                WaitAnew { account: account.0 }.execute(connection).await?;
                 if matches!(ended, Ended::Done(_)) {
                     remove_pieces(connection, account, id, Some(Part::File)).await?;
                     requests::insert(connection, account, now).await?;

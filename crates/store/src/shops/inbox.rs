@@ -193,6 +193,15 @@ impl Inbox for Store {
     }
 }
 
+/// Which hooks that name nothing are gathered as one: what they lead to.
+const fn gathered(topic: &Topic) -> &'static str {
+    match topic {
+        Topic::Catalogue => "catalogue",
+        Topic::Question => "questions",
+        _ => "orders",
+    }
+}
+
 /// When the hooks are acted on that are gathered at `now`: of what is said all the time, one is kept.
 fn end_of_gathering(now: OffsetDateTime) -> OffsetDateTime {
     let length = GATHERED.whole_seconds();
@@ -222,14 +231,15 @@ async fn put(
     } else {
         // It also stands for those that come later: what was read before the end may have missed what they tell of.
         let end = end_of_gathering(now);
-        (format!("{}/{}", hook.topic_name, end.unix_timestamp()), end)
+        (format!("{}/{}", gathered(&hook.topic), end.unix_timestamp()), end)
     };
     let mut outcome = Received::UnknownShop;
     for OwnerRow { owner_id, integration_id, is_connected } in owners {
         if !is_connected && !for_all {
             continue;
         }
-        if !is_signed {
+        // Those that name nothing are few anyhow.
+        if !is_signed && !hook.topic.names_nothing() {
             let open = HasOpen { account: owner_id, integration: integration_id, skipped: MAX_UNSIGNED - 1 };
             let is_full: bool = open.get_result(connection).await.map_err(store_error)?;
             if is_full {

@@ -294,8 +294,11 @@ statement!(
 );
 
 statement!(
+    /// Not before the end of a pause that the platform asked for: anybody may send the hook.
     PollSoon(account: i64 => BigInt, integration: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
-    UPDATE social_accounts SET poll_due_at = $3 WHERE account_id = $1 AND integration_id = $2 AND poll_due_at > $3"
+    UPDATE social_accounts SET poll_due_at = least(poll_due_at, greatest($3,
+        (SELECT paused_until FROM integration_syncs WHERE account_id = $1 AND integration_id = $2)))
+    WHERE account_id = $1 AND integration_id = $2 AND poll_due_at > $3"
 );
 
 #[async_trait]

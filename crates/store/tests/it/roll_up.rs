@@ -492,6 +492,24 @@ async fn history(sql: &Client, account: AccountId, orders: i32, every: i32, hour
     .unwrap();
 }
 
+#[tokio::test]
+async fn steps_of_a_week_add_up_to_the_same() {
+    let db = fresh().await;
+    let zone = "UTC".parse().unwrap();
+    let (whole, by_week) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    for account in [whole, by_week] {
+        history(&db.sql, account, 15, 1, 12).await;
+    }
+    assert_eq!(roll_up(&db, whole, "UTC").await, 15);
+    let mut steps = Vec::new();
+    for is_first in [true, false, false] {
+        steps.push(db.store.roll_up_step(by_week, &zone, NOW, 7, is_first).await.unwrap());
+    }
+    assert_eq!(steps, [Some(false), Some(false), Some(true)], "7, 7 and 1");
+    assert_eq!(series(&db, by_week).await, series(&db, whole).await);
+    assert_eq!(roll_up(&db, by_week, "UTC").await, 0);
+}
+
 /// 92 days at a time: what is done stays, and is not done again.
 #[tokio::test]
 async fn many_days_are_summed_up_in_steps_of_which_each_is_kept() {

@@ -122,18 +122,19 @@ async fn accounts_take_turns_however_many_files_one_of_them_has() {
     assert_eq!(due().await, [(mine, first), (theirs, other)]);
     let held = lease(&db, mine, first).await.unwrap();
     assert_eq!(due().await, [(theirs, other)], "one of an account at a time");
+    let late = shop::account(&db.sql, "UTC").await;
+    let last = queued(late).await;
     assert!(db.store.end(held, Ended::Done(Outcome::default()), NOW).await.unwrap());
     // No trace of it is needed.
     assert!(db.store.discard(mine, first, None, NOW).await.unwrap());
-    assert_eq!(due().await, [(theirs, other), (mine, second)]);
-    let last = queued(shop::account(&db.sql, "UTC").await).await;
+    assert_eq!(due().await, [(theirs, other), (late, last), (mine, second)], "who came while it was read is first");
     let held = lease(&db, theirs, other).await.unwrap();
     assert!(lease(&db, mine, second).await.is_some());
     // What breaks off waits anew, too.
     run_out(&db, "uploads").await;
     db.store.release(held).await.unwrap();
     let order: Vec<_> = due().await.into_iter().map(|(_, id)| id).collect();
-    assert_eq!(order, [last, other, second]);
+    assert_eq!(order, [last, second, other]);
 }
 
 #[tokio::test]

@@ -19,8 +19,9 @@ use crate::{
 
 /// Deliveries of a subscription that one step moves.
 const STEP: i64 = 1_000;
-/// When a subscription that was resumed is looked at once more: a lease that began before may have put a delivery aside since. And
-/// one whose deliveries could not be moved.
+/// When a subscription is looked at again whose deliveries could not be moved.
+const PUT_BACK_FOR: Duration = Duration::seconds(30);
+/// When a subscription that was resumed is looked at once more: a lease that began before may have put a delivery aside since.
 const LOOK_AGAIN_AFTER: Duration = Duration::seconds(10);
 
 row!(
@@ -152,6 +153,10 @@ pub(super) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option
                 }
                 tracing::warn!(account_id = account, id, is_replay, %error, "deliveries could not be moved in bulk");
                 put_back(store, account, id, is_replay, now).await?;
+                // What took too long is not followed by what may as well.
+                if let StoreError::Overloaded(_) = error {
+                    return Err(error);
+                }
             }
         }
     }
@@ -169,7 +174,7 @@ async fn put_back(
         .run::<_, Failure>(async |connection| {
             Ok(match is_replay {
                 true => PutBackReplay { account, id, now }.execute(connection).await?,
-                false => PutBackHeld { account, id, at: now + LOOK_AGAIN_AFTER }.execute(connection).await?,
+                false => PutBackHeld { account, id, at: now + PUT_BACK_FOR }.execute(connection).await?,
             })
         })
         .await?;
