@@ -16,8 +16,8 @@ struct Window {
     count: u32,
 }
 
-/// Buckets of addresses counted one by one in each shard; the others share one ([`Bucket::shared`]). Keys are not limited,
-/// because each is a row in the database, nor are senders who prove that they know a secret.
+/// Buckets of addresses counted one by one in each shard; the others share one ([`Bucket::shared`]). Keys and people are not
+/// limited, because each is a row in the database, nor are senders who prove that they know a secret.
 const ADDRESSES_PER_SHARD: usize = 8_192;
 const SHARDS: usize = 16;
 

@@ -1,5 +1,5 @@
-//! What every request passes on its way in and out: whether it comes from a page of ours, who is logged in and what they may do;
-//! then the headers that every answer has, the page of an error, one log line and the metrics.
+//! What every request passes on its way in and out: whether it comes from a page of ours, who is logged in, what they may do,
+//! and whether they ask for too much; then the headers that every answer has, the page of an error, one log line and the metrics.
 
 use std::{net::IpAddr, time::Instant};
 

@@ -86,7 +86,7 @@ use actix_web::{
         header::{self, HeaderMap},
     },
 };
-use domain::{language::Language, texts::Locale};
+use domain::{insights::grounding::turns, language::Language, texts::Locale};
 use maud::Markup;
 use time::OffsetDateTime;
 
@@ -112,8 +112,7 @@ fn look_again(response: &mut HttpResponse) {
 /// Takes out what would turn the order of the text that follows: no text of ours has any of it, and in the name of a product or
 /// a customer it would draw something else than it says (Unicode UAX 9: embeddings, overrides and isolates).
 fn without_turns(text: String) -> String {
-    const TURNS: fn(char) -> bool = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if text.contains(TURNS) { text.replace(TURNS, "") } else { text }
+    if text.contains(turns) { text.replace(turns, "") } else { text }
 }
 
 /// Leads on to another page after a change.

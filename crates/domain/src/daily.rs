@@ -160,8 +160,8 @@ pub trait DailyStore: Send + Sync {
         zone: &Zone,
         now: time::OffsetDateTime,
     ) -> Result<Option<RollUp>, StoreError>;
-    /// Makes a step of [`Self::roll_up`], of at most `days` days where they are dirty or stale, the first of which looks at new
-    /// tracking events. Gives whether it was the last. `None` as there.
+    /// Makes a step of [`Self::roll_up`]: about `days` days that are dirty or stale, and in the first step (`is_first`) those of
+    /// new tracking events. Gives whether it was the last. `None` as there.
     async fn roll_up_step(
         &self,
         account: AccountId,

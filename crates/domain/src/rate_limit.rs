@@ -1,4 +1,4 @@
-//! How many requests a key or an address may make.
+//! How many requests a key, a person or an address may make.
 //!
 //! Windows are fixed and last [`WINDOW`]; a window starts with its bucket's first request. So in any burst the first
 //! request over the limit is refused, and the answer can say to the second when the next one will be taken.

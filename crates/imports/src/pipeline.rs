@@ -149,7 +149,7 @@ fn may_be_id(group: &str) -> bool {
 }
 
 pub(super) fn unreadable(error: io::Error) -> Failure {
-    if error.get_ref().is_some_and(|error| error.is::<TooLarge>()) {
+    if TooLarge::is_in(&error) {
         return Failure::File(Reason::new("file-too-large").with("most", MAX_TEXT >> 30));
     }
     let text = format!("the file cannot be read to its end: {error}");

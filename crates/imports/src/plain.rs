@@ -41,6 +41,13 @@ pub(super) struct Limited<R> {
 #[error("it is too large")]
 pub(super) struct TooLarge;
 
+impl TooLarge {
+    /// Whether this is why something failed.
+    pub fn is_in(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|error| error.is::<Self>())
+    }
+}
+
 impl<R> Limited<R> {
     /// At most `most` bytes.
     pub fn new(reader: R, most: u64) -> Self {

@@ -73,7 +73,7 @@ impl Refused {
         let reason = reason.say(self.audience);
         let written = (self.sink)(&self.form, Reject { line, reason, record });
         written.map_err(|error: io::Error| {
-            if error.get_ref().is_some_and(|error| error.is::<TooLarge>()) {
+            if TooLarge::is_in(&error) {
                 return Failure::File(Reason::new("file-refused-lines").with("most", MAX_BYTES >> 20));
             }
             Failure::Io(format!("the refused lines cannot be written: {error}"))

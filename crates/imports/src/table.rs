@@ -148,18 +148,23 @@ impl Record<'_> {
 
     /// A whole number from `least` to `most`.
     pub fn optional_within(&self, field: usize, least: i64, most: i64) -> Result<Option<i64>, Refusal> {
-        match self.optional_whole(field)? {
-            Some(number) if !(least..=most).contains(&number) => {
-                Err(Refusal::Reject(self.wrong(field, "refused-between").with("least", least).with("most", most)))
-            }
-            number => Ok(number),
-        }
+        self.within(field, self.optional_whole(field)?, least, most)
     }
 
     /// A number from `least` to `most`, which may have decimals.
     pub fn optional_part_within(&self, field: usize, least: i64, most: i64) -> Result<Option<Decimal>, Refusal> {
-        match self.optional_amount(field)? {
-            Some(number) if !(least.into()..=most.into()).contains(&number) => {
+        self.within(field, self.optional_amount(field)?, least, most)
+    }
+
+    fn within<T: PartialOrd + From<i64>>(
+        &self,
+        field: usize,
+        number: Option<T>,
+        least: i64,
+        most: i64,
+    ) -> Result<Option<T>, Refusal> {
+        match number {
+            Some(number) if !(T::from(least)..=T::from(most)).contains(&number) => {
                 Err(Refusal::Reject(self.wrong(field, "refused-between").with("least", least).with("most", most)))
             }
             number => Ok(number),

@@ -83,7 +83,7 @@ impl Cluster {
     /// [`start`](Self::start), but no longer waits for the server once `give_up` says so; it is asked now and then.
     ///
     /// # Errors
-    /// As `start`, and `GivenUp`.
+    /// As `start`, `GivenUp`, and `StaysUp` when the server that is given up does not end.
     pub fn start_unless(options: &Options, give_up: impl Fn() -> bool + Send + 'static) -> Result<Self, Error> {
         let (place, account) = Place::choose(&options.root)?;
         let lock = place.lock()?;

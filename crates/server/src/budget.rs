@@ -19,7 +19,7 @@ pub enum Purpose {
     Alerts,
     /// AI runs, and the guard of their costs.
     Ai,
-    /// Cursors, tokens and hooks of connected shops, exports and mails. What is read from shops is imported through
+    /// Cursors, tokens and hooks of connected shops, comments and answers, exports, deletions and mails. What is read from shops is imported through
     /// connections beside the pools.
     Shops,
 }

@@ -61,10 +61,6 @@ impl MessageBody for Kept {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         Pin::new(&mut self.answer).poll_next(cx)
     }
-
-    fn try_into_bytes(self) -> Result<Bytes, Self> {
-        Err(self)
-    }
 }
 
 #[cfg(test)]

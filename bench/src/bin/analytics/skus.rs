@@ -127,16 +127,16 @@ impl Skus {
 
     /// What each category showed before day `until`, and what the whole store did.
     pub fn categories(&self, until: usize) -> (HashMap<&'static str, Category>, Category) {
-        let mut store = CategorySales::default();
-        self.items.iter().for_each(|item| store.add(item.sales(0, until)));
-        let store = store.shop();
-        let mut items: HashMap<&str, Vec<Sales<'_>>> = HashMap::new();
+        let (mut store, mut by_name) = (CategorySales::default(), HashMap::<_, CategorySales>::new());
         for item in &self.items {
+            let sales = item.sales(0, until);
+            store.add(sales);
             if let Some(category) = item.category {
-                items.entry(category).or_default().push(item.sales(0, until));
+                by_name.entry(category).or_default().add(sales);
             }
         }
-        (items.into_iter().map(|(category, items)| (category, Category::of(items).or(&store))).collect(), store)
+        let store = store.shop();
+        (by_name.into_iter().map(|(category, sold)| (category, sold.category().or(&store))).collect(), store)
     }
 }
 

@@ -22,6 +22,7 @@ use crate::{
     query::{Limit, NoParams, Query},
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
+    v1::webhooks,
     warnings::Warning,
     write::{answered, written},
 };
@@ -219,7 +220,7 @@ pub async fn list(
     }
     let page = limit.page(cursor);
     let (account, id) = (caller.account(), path::subscription(&request)?);
-    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    webhooks::known(&state, account, id).await?;
     let found = state.delivery_log.page(account, id, filter, page).await?;
     found_at_length(move || List::new(page, found, DeliveryBody::from, warnings)).await
 }
@@ -270,7 +271,7 @@ pub async fn get(
     let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let delivery = path::delivery(&request).ok_or_else(unknown)?;
-    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    webhooks::known(&state, account, id).await?;
     let found = state.delivery_log.find(account, id, delivery).await?.ok_or_else(unknown)?;
     found_at_length(move || OneBody { delivery: found.into(), api_version: API_VERSION, warnings }).await
 }
@@ -318,7 +319,7 @@ pub async fn resend(
     warnings.extend(ignored);
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let delivery = path::delivery(&request).ok_or_else(unknown)?;
-    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    webhooks::known(&state, account, id).await?;
     let work =
         async move { state.delivery_log.resend(account, id, delivery, idempotency, None, (state.clock)()).await };
     let conflict = |message: &'static str| Err(ApiError::new(Code::InvalidTransition).message(message));

@@ -19,6 +19,7 @@ use crate::{
     query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
+    v1::webhooks,
     warnings::Warning,
     write::{FirstAnswer, detached, written_once},
 };
@@ -181,7 +182,7 @@ pub async fn get(
     let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let replay = path::number(&request, "replay").ok_or_else(unknown)?;
-    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    webhooks::known(&state, account, id).await?;
     let found = state.replays.find(account, id, replay).await?.ok_or_else(unknown)?;
     Reply::found(&ReplayBody::of(&found, warnings))
 }
@@ -208,7 +209,7 @@ pub async fn cancel(
     let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let replay = path::number(&request, "replay").ok_or_else(unknown)?;
-    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    webhooks::known(&state, account, id).await?;
     let work = async move { replays::cancel(&*state.replays, account, id, replay, (state.clock)()).await };
     match detached(work).await? {
         Cancellation::Canceled(replay) => Reply::done(&ReplayBody::of(&replay, warnings)),

@@ -4,7 +4,7 @@ use ::web::random;
 use actix_web::web;
 use app::webhooks::{self, CreateFailure, SubscriptionRequest};
 use domain::{
-    SubscriptionId,
+    AccountId, SubscriptionId,
     events::{self, EVERY_EVENT, EventKind, InvalidChoice},
     page::Page,
     webhooks::{
@@ -297,6 +297,12 @@ pub async fn revoke(caller: Caller, query: Query<RevokeParams>, state: web::Data
     } else {
         Err(ApiError::new(Code::WebhookNotFound))
     }
+}
+
+/// Refuses a subscription that the account does not have.
+pub(super) async fn known(state: &State, account: AccountId, id: SubscriptionId) -> Result<(), ApiError> {
+    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@ use domain::{
     },
     social::replies::PollHints,
 };
-use futures_util::{StreamExt, stream};
 use time::{Duration, OffsetDateTime};
 use tokio::{
     sync::Semaphore,
@@ -115,7 +114,9 @@ impl HookWorker {
     /// waiting.
     async fn start_waiting(&self, acting: &mut Acting) -> Result<(), StoreError> {
         acting.forget_ended();
-        for waiting in self.waiting().await? {
+        let waiting = self.syncer.inbox.waiting(self.syncer.ports.now(), LOOKED_AT).await?;
+        metrics::gauge!("shop_connections_with_hooks_waiting").set(u32::try_from(waiting.len()).unwrap_or(u32::MAX));
+        for waiting in waiting {
             if acting.connections.values().any(|known| *known == waiting) {
                 continue;
             }
@@ -130,19 +131,14 @@ impl HookWorker {
         Ok(())
     }
 
-    async fn waiting(&self) -> Result<Vec<Waiting>, StoreError> {
-        let waiting = self.syncer.inbox.waiting(self.syncer.ports.now(), LOOKED_AT).await?;
-        metrics::gauge!("shop_connections_with_hooks_waiting").set(u32::try_from(waiting.len()).unwrap_or(u32::MAX));
-        Ok(waiting)
-    }
-
     /// Acts on what waits now, to the end. For tests.
     ///
     /// # Errors
     /// Trouble with the database; what was taken is acted on again later.
     pub async fn tick(&self) -> Result<(), StoreError> {
-        let acting = self.waiting().await?.into_iter().map(|waiting| self.act_in_span(waiting));
-        stream::iter(acting).buffer_unordered(self.syncer.at_once).collect::<()>().await;
+        let mut acting = Acting::new(self.syncer.at_once);
+        self.start_waiting(&mut acting).await?;
+        acting.running.join_all().await;
         Ok(())
     }
 

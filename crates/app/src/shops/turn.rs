@@ -158,13 +158,12 @@ impl<'a> Turn<'a> {
             go_on(self.ads(timing, present).await)?;
         }
         let now = self.now();
-        match self.failures {
-            0 if !is_filled => Ok(now),
-            0 if !self.is_shop() => Ok(now + AD_INTERVAL),
-            0 => Ok(next_due(0, now)),
-            failures if fails_now => Err(Stopped::Wait(next_due(failures, now))),
-            failures => Ok(next_due(failures, now)),
-        }
+        let due = match self.failures {
+            0 if !is_filled => now,
+            0 if !self.is_shop() => now + AD_INTERVAL,
+            failures => next_due(failures, now),
+        };
+        if fails_now { Err(Stopped::Wait(due)) } else { Ok(due) }
     }
 
     /// What happened in the shop since the last time, and what is read every night.

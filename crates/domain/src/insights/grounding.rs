@@ -59,7 +59,7 @@ pub fn quoted(name: &str) -> String {
 }
 
 /// Whether it turns the order in which the text after it is drawn, beyond the quotes (Unicode UAX 9).
-const fn turns(c: char) -> bool {
+pub const fn turns(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

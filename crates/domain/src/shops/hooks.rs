@@ -29,13 +29,6 @@ pub enum Topic {
     Other,
 }
 
-impl Topic {
-    /// Whether it leaves open what changed: all hooks that do say the same.
-    pub const fn names_nothing(&self) -> bool {
-        matches!(self, Self::Order(None) | Self::Catalogue | Self::Question)
-    }
-}
-
 /// When what a hook tells of happened, by the platform's clock. A type of its own, as hooks that were kept without it are read
 /// as `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use super::hooks::{Hook, Topic};
 use crate::{AccountId, InboxId, IntegrationId, StoreError, accounts::Platform};
 
-/// How long hooks are kept, done or not.
+/// How long hooks are kept at most: done or not, those of platforms that sign none until they are done.
 pub const KEEP: Duration = Duration::days(30);
 
 /// Hooks of a connection that wait at most, of a platform that signs none: anybody could send more.

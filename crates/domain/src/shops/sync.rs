@@ -75,7 +75,7 @@ pub struct LeasedSync {
     pub lease: SyncLease,
     /// When the connection was to be read, or had to be already.
     pub due_at: OffsetDateTime,
-    /// Until when nobody but who asks for it makes it due, if that is not over.
+    /// Until when nobody but who asks for it makes it due; it may be over.
     pub paused_until: Option<OffsetDateTime>,
     pub integration: Integration,
     /// Of the streams that have been read.

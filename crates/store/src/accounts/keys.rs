@@ -200,6 +200,12 @@ impl KeyStore for Store {
     }
 }
 
+/// Which keys work.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn works(now: OffsetDateTime) -> _ {
+    api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now)))
+}
+
 /// How many keys of the account work. Others who count them wait until the transaction ends.
 async fn count_working(
     connection: &mut AsyncPgConnection,
@@ -207,12 +213,7 @@ async fn count_working(
     now: OffsetDateTime,
 ) -> QueryResult<i64> {
     lock(connection, account).await?;
-    api_keys::table
-        .filter(api_keys::account_id.eq(account.0))
-        .filter(api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now))))
-        .count()
-        .get_result(connection)
-        .await
+    api_keys::table.filter(api_keys::account_id.eq(account.0)).filter(works(now)).count().get_result(connection).await
 }
 
 async fn insert(connection: &mut AsyncPgConnection, key: NewKey) -> QueryResult<()> {
@@ -246,9 +247,8 @@ async fn rotate(
 ) -> Result<bool, Failure> {
     let Successor { hash, prefix, now, expires_at, overlap_until, note, notice } = successor;
     let of_account = api_keys::account_id.eq(account.0).and(api_keys::id.eq(id.0));
-    let works = api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now)));
     let replaced = api_keys::table
-        .filter(of_account.and(works))
+        .filter(of_account.and(works(now)))
         .for_update()
         .select(KeyRow::as_select())
         .first(connection)

@@ -371,24 +371,20 @@ async fn leave(
         .find((charge.account.0, charge.id.0))
         .filter(auto_topups::claim.eq(charge.claim))
         .filter(auto_topups::state.eq("pending"));
+    let again =
+        |until: &OffsetDateTime| (auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(None::<OffsetDateTime>));
     match left {
         Left::Waiting { until } => {
-            let none = None::<OffsetDateTime>;
-            let values = (auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
-            diesel::update(held).set(values).execute(connection).await?;
+            diesel::update(held).set(again(until)).execute(connection).await?;
         }
         Left::Undecided { payment, until } => {
-            let none = None::<OffsetDateTime>;
-            let payment = auto_topups::payment_id.eq(payment.as_str());
-            let values = (payment, auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
-            diesel::update(held).set(values).execute(connection).await?;
+            let named = auto_topups::payment_id.eq(payment.as_str());
+            diesel::update(held).set((named, again(until))).execute(connection).await?;
         }
         Left::Unknown { until } => {
             lock(connection, charge.account).await?;
-            let none = None::<OffsetDateTime>;
-            let payment = auto_topups::payment_id.eq(None::<String>);
-            let values = (payment, auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
-            if diesel::update(held).set(values).execute(connection).await? == 1 {
+            let unnamed = auto_topups::payment_id.eq(None::<String>);
+            if diesel::update(held).set((unnamed, again(until))).execute(connection).await? == 1 {
                 stop(connection, charge.account, "unknown_outcome", UNKNOWN).await?;
             }
         }

@@ -170,7 +170,7 @@ async fn remove_pieces(
     Ok(())
 }
 
-/// A piece that is there already, of a worker that lost its lease, gives way.
+/// A piece that is there already gives way.
 async fn insert_piece(
     connection: &mut AsyncPgConnection,
     (account, id): (AccountId, UploadId),

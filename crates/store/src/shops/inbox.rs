@@ -193,12 +193,13 @@ impl Inbox for Store {
     }
 }
 
-/// Which hooks that name nothing are gathered as one: what they lead to.
-const fn gathered(topic: &Topic) -> &'static str {
+/// As what hooks are gathered that leave open what changed, and so say the same: what they lead to.
+const fn gathered(topic: &Topic) -> Option<&'static str> {
     match topic {
-        Topic::Catalogue => "catalogue",
-        Topic::Question => "questions",
-        _ => "orders",
+        Topic::Order(None) => Some("orders"),
+        Topic::Catalogue => Some("catalogue"),
+        Topic::Question => Some("questions"),
+        _ => None,
     }
 }
 
@@ -226,20 +227,22 @@ async fn put(
         .await
         .map_err(store_error)?;
     let (for_all, is_signed) = (matches!(hook.topic, Topic::Privacy(_)), provider.signs_hooks());
-    let (dedup_key, at) = if is_signed || !hook.topic.names_nothing() {
-        (hook.dedup_key.clone(), now)
-    } else {
-        // It also stands for those that come later: what was read before the end may have missed what they tell of.
-        let end = end_of_gathering(now);
-        (format!("{}/{}", gathered(&hook.topic), end.unix_timestamp()), end)
+    let gathered = if is_signed { None } else { gathered(&hook.topic) };
+    let (dedup_key, at) = match gathered {
+        Some(what) => {
+            // It also stands for those that come later: what was read before the end may have missed what they tell of.
+            let end = end_of_gathering(now);
+            (format!("{what}/{}", end.unix_timestamp()), end)
+        }
+        None => (hook.dedup_key.clone(), now),
     };
     let mut outcome = Received::UnknownShop;
     for OwnerRow { owner_id, integration_id, is_connected } in owners {
         if !is_connected && !for_all {
             continue;
         }
-        // Those that name nothing are few anyhow.
-        if !is_signed && !hook.topic.names_nothing() {
+        // Those that are gathered are few anyhow.
+        if !is_signed && gathered.is_none() {
             let open = HasOpen { account: owner_id, integration: integration_id, skipped: MAX_UNSIGNED - 1 };
             let is_full: bool = open.get_result(connection).await.map_err(store_error)?;
             if is_full {

@@ -83,21 +83,10 @@ statement!(
         id: i64 => BigInt,
         number: i64 => BigInt,
         next_due: OffsetDateTime => Timestamptz,
+        paused_until: Option<OffsetDateTime> => Nullable<Timestamptz>,
     ) -> () = "
-    UPDATE integration_syncs SET lease_until = NULL, paused_until = NULL,
-        due_at = least($4, CASE WHEN is_hinted THEN due_at ELSE told_due_at END)
-    WHERE account_id = $1 AND integration_id = $2 AND lease_number = $3 AND lease_until IS NOT NULL"
-);
-
-statement!(
-    Pause(
-        account: i64 => BigInt,
-        id: i64 => BigInt,
-        number: i64 => BigInt,
-        until: OffsetDateTime => Timestamptz,
-    ) -> () = "
-    UPDATE integration_syncs SET lease_until = NULL, paused_until = $4,
-        due_at = CASE WHEN is_hinted THEN least($4, due_at) ELSE $4 END
+    UPDATE integration_syncs SET lease_until = NULL, paused_until = $5,
+        due_at = least($4, CASE WHEN is_hinted THEN due_at WHEN $5 IS NULL THEN told_due_at END)
     WHERE account_id = $1 AND integration_id = $2 AND lease_number = $3 AND lease_until IS NOT NULL"
 );
 
@@ -227,15 +216,16 @@ impl SyncStore for Store {
 
     async fn release(&self, lease: SyncLease, next_due: OffsetDateTime) -> Result<(), StoreError> {
         let SyncLease { account, integration, number } = lease;
-        let release = Release { account: account.0, id: integration.0, number, next_due };
+        let release = Release { account: account.0, id: integration.0, number, next_due, paused_until: None };
         self.run::<_, Failure>(async |connection| Ok(release.execute(connection).await?)).await?;
         Ok(())
     }
 
     async fn pause(&self, lease: SyncLease, until: OffsetDateTime) -> Result<(), StoreError> {
         let SyncLease { account, integration, number } = lease;
-        let pause = Pause { account: account.0, id: integration.0, number, until };
-        self.run::<_, Failure>(async |connection| Ok(pause.execute(connection).await?)).await?;
+        let (account, id) = (account.0, integration.0);
+        let release = Release { account, id, number, next_due: until, paused_until: Some(until) };
+        self.run::<_, Failure>(async |connection| Ok(release.execute(connection).await?)).await?;
         Ok(())
     }
 
