@@ -9,30 +9,27 @@ const HEAD: &str = "\
 
 `make bench` writes this page in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. The release
 binary, with a Postgres of its own (on disk, fsync on), takes turns with what stands beside; rates are of 16 clients (track: 32). Figures are
-medians of three rounds (nine for customers, latency, track and logins), ratios medians of the rounds' ratios, with their range. The service runs by
-`chrt -b 0`, without a log and, outside faults, without a rate limit. ⚠: other load on the processors.
+medians of three rounds (nine for customers, latency, track and logins), ratios medians of the rounds' ratios, with their range. The service
+runs by `chrt -b 0`, without a log and, outside faults, without a rate limit. ⚠: other load on the processors.
 
 - **pgbench** (`-M prepared`): the same statements on as many connections as clients: Postgres's limit.
 - **from memory**: actix-web answering the same bytes: the framework's limit.
 - **Fastify**: the same endpoint by Fastify and pg (`bench/peers/fastify`), one process a processor.
 - **1 ×**: a tenth of the size. Exponent: 0 when one thing costs the same at any size, 1 when the total is proportional to it.
 - **latency**: 64 clients pause for random times; **at full speed**: 16 clients without pauses.
-- **faults**: the p99 of GET /customers at 200/s, timed from when it was due, while clients misbehave; **without**: while none does; **attack
-  elsewhere**: while they attack a server that does nothing. **logins** are such attacks on the dashboard of the same process.
-- **dashboard**: the overview at 50 requests/s, compressed as for a browser.
+- **faults**: the p99 of GET /customers at 200/s, timed from when it was due, while clients misbehave (**logins**: on the dashboard of the same
+  process); **without**: while none does; **attack elsewhere**: while they attack a server that does nothing.
 
 ![Values beside their bounds](benchmarks.svg)
 
 ## What limits the rows
 
-- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres; a third of it is the kernel's.
+- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres.
 - **track ÷ pgbench**: about eleven events [share a transaction](adr/0006-events-commit-in-groups.md).
 - **import ÷ \\copy**: `INSERT … SELECT` into tables with the same keys alone reaches a quarter of `\\copy`'s speed.
-- **p99 ÷ p50**: Linux may leave an HTTP thread and its Postgres session on one processor for up to 300 ms; pinning them apart lowers the p99
-  and raises the p50 by two thirds.
+- **p99 ÷ p50**: Linux may leave an HTTP thread and its Postgres session on one processor for up to 300 ms.
 - **nightly growth history**: a longer history has more customers who differ, for the two fits of `customer_metrics`.
-- **logins spread**: a password takes a processor for some 30 ms. Its threads are of the class `SCHED_IDLE`, which a request preempts when it wakes
-  ([ADR 22](adr/0022-hashes-give-way.md)); as threads like all others they made the p99 5.8 times that of idle.
+- **logins spread**: a password takes a processor for some 30 ms, on a thread that [gives way to requests](adr/0022-hashes-give-way.md).
 - **shops neighbours**: the pauses of the default `BAS_SHOPS_NICE_RATIO`; with 9 the ratio was 2.8, with 1 it was 5.4.
 - Ratios vary by a fifth within an hour.
 ";
