@@ -16,6 +16,8 @@ struct Shop {
     orders: String,
     /// Stock of every product.
     stock: Option<i64>,
+    /// What a unit of every product cost from before its first sale on.
+    unit_cost: Option<&'static str>,
     spend: Option<String>,
     /// Lines that the importer refuses.
     refused: bool,
@@ -27,7 +29,7 @@ impl Shop {
         for Line { order, sku, quantity, at, price, customer, currency } in lines {
             writeln!(orders, "{order},{sku},{sku},{quantity},{at},{price},{customer},{currency}").unwrap();
         }
-        Self { name, timezone: "UTC", orders, stock: Some(5), spend: None, refused: false }
+        Self { name, timezone: "UTC", orders, stock: Some(5), unit_cost: None, spend: None, refused: false }
     }
 }
 
@@ -94,6 +96,7 @@ fn shops() -> Vec<Shop> {
         Shop::of("negative", every_day().map(|line| Line { quantity: -line.quantity, ..line })),
         Shop {
             stock: Some(1_000_000_000),
+            unit_cost: Some(huge),
             ..Shop::of(
                 "huge and tiny",
                 (1..=200).map(|back| match back % 2 {
@@ -139,6 +142,9 @@ fn fill(service: &Service, shop: &Shop) -> i64 {
     }
     if let Some(stock) = shop.stock.filter(|_| shop.orders.lines().count() > 1 && shop.name != "all zeros") {
         import("stock", &format!("sku,stock,date\nMUG,{stock},2026-03-01\n"));
+    }
+    if let Some(cost) = shop.unit_cost {
+        import("products", &format!("sku,cost,cost_date\nMUG,{cost},2025-01-01\n"));
     }
     if let Some(spend) = &shop.spend {
         import("ad-spend", spend);

@@ -11,7 +11,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 
 pub use golden::golden;
 pub use returns::Refunded;
@@ -24,6 +24,9 @@ use crate::{
 
 /// Decimals that costs are kept with.
 const DECIMALS: u32 = 6;
+/// No cost of a day is larger in size: beyond any shop, and small enough to be kept and to be added up over years. Units and
+/// unit costs that can be imported come to more.
+const LARGEST: Decimal = dec!(1_000_000_000_000_000);
 
 /// The orders of a day that came from one platform, and what was refunded on the day of those and earlier ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -74,19 +77,19 @@ pub struct Costs {
     pub basis: Basis,
 }
 
-/// The costs of a day. What is too large for a decimal is cut to the largest.
+/// The costs of a day. What is too large is cut to 10^15.
 pub fn of_day(orders: &[PlatformOrders], goods: &[Goods], assumed: &Assumptions) -> Costs {
     let fees = add(orders.iter().map(|platform| fees(platform, assumed)));
     let shipping = add(orders.iter().map(|platform| shipping(platform, assumed)));
     let ratios = ratios_of_categories(goods);
     let cogs = add(goods.iter().map(|goods| cost_of(goods, &ratios, assumed)));
     let refunded = || orders.iter().flat_map(|platform| &platform.refunded);
-    let returned_cogs = round(add(refunded().map(|line| cost_of(&line.goods(), &ratios, assumed))), DECIMALS);
-    let returned_fees = round(add(orders.iter().map(|platform| returned_fees(platform, assumed))), DECIMALS);
+    let returned_cogs = kept(add(refunded().map(|line| cost_of(&line.goods(), &ratios, assumed))));
+    let returned_fees = kept(add(orders.iter().map(|platform| returned_fees(platform, assumed))));
     Costs {
-        cogs: round(cogs, DECIMALS).saturating_sub(returned_cogs),
-        fees: round(fees, DECIMALS).saturating_sub(returned_fees),
-        shipping: round(shipping, DECIMALS),
+        cogs: kept(cogs) - returned_cogs,
+        fees: kept(fees) - returned_fees,
+        shipping: kept(shipping),
         basis: Basis {
             goods_revenue: add(goods.iter().map(|goods| goods.revenue)),
             cogs_covered_revenue: add(goods.iter().filter(|g| g.known_cost().is_some()).map(|goods| goods.revenue)),
@@ -155,6 +158,11 @@ fn cost_of(goods: &Goods, ratios: &BTreeMap<&str, Decimal>, assumed: &Assumption
         let of_category = goods.category.as_deref().and_then(|category| ratios.get(category));
         goods.revenue.saturating_mul(of_category.copied().unwrap_or(assumed.cogs_ratio))
     })
+}
+
+/// A cost as it is kept.
+fn kept(cost: Decimal) -> Decimal {
+    round(cost.min(LARGEST), DECIMALS)
 }
 
 fn add(amounts: impl Iterator<Item = Decimal>) -> Decimal {

@@ -226,6 +226,24 @@ async fn a_cost_known_only_later_counts_before_it_too() {
     assert_eq!(series(&db, account).await[0].cogs, dec!(6));
 }
 
+/// Each number is one that a file may have; the product of the second day is more than a decimal holds, of the first more than
+/// its column does.
+#[tokio::test]
+async fn the_largest_units_at_the_largest_unit_cost_are_summed_up() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let product = shop::product(&db.sql, account, "p", None).await;
+    let cost = "INSERT INTO product_costs VALUES ($1, $2, '2026-01-01', 999999999999.999999)";
+    db.sql.execute(cost, &[&account.0, &product]).await.unwrap();
+    for (id, at, count) in [("1", datetime!(2026-03-01 09:00 UTC), 1), ("2", datetime!(2026-03-02 09:00 UTC), 100)] {
+        let lines = vec![(Some(product), 1_000_000_000, "0.000001"); count];
+        shop::order(&db.sql, account, Order::new(id, at, &lines), at.date()).await;
+    }
+    roll_up(&db, account, "UTC").await;
+    let costs: Vec<_> = series(&db, account).await.iter().map(|day| day.cogs).collect();
+    assert_eq!(costs, [dec!(1_000_000_000_000_000); 2]);
+}
+
 /// In São Paulo the day of 4 November 2018 started at 01:00 (03:00 UTC), as clocks skipped midnight.
 #[tokio::test]
 async fn days_are_cut_at_the_accounts_midnight_even_where_it_is_skipped() {

@@ -150,7 +150,10 @@ fn what_is_too_large_is_cut_and_does_not_panic() {
     };
     let goods = [goods(Some("a"), dec!(0.000001), Some(Decimal::MAX)), goods(Some("a"), Decimal::MAX, None)];
     let costs = of_day(&[huge], &goods, &ASSUMED);
-    assert_eq!((costs.fees, costs.shipping, costs.cogs), (Decimal::MAX, Decimal::MAX, Decimal::MAX));
+    let largest = dec!(1_000_000_000_000_000);
+    assert_eq!((costs.fees, costs.shipping, costs.cogs), (largest, largest, largest));
+    let all = Refunded { names_order: true, units: i64::MAX, cost_of_the_day: Some(Decimal::MAX), ..cancellation() };
+    assert_eq!(returned(false, &all).cogs, -largest);
 }
 
 #[test]

@@ -91,7 +91,8 @@ macro_rules! unit_costs {
 }
 
 statement!(
-    /// The products sold on each day by category and by where their unit costs are known from.
+    /// The products sold on each day by category and by where their unit costs are known from. No cost is larger than what is
+    /// kept of a day: units times a unit cost may be more than a decimal holds.
     pub(super) GoodsByCategory<'a>(account: i64 => BigInt, days: &'a [Date] => Array<SqlDate>) -> GoodsRow = concat!(
     "
     WITH sold AS MATERIALIZED (
@@ -99,8 +100,10 @@ statement!(
         FROM product_days p JOIN products product ON product.account_id = $1 AND product.id = p.product_id
         WHERE p.account_id = $1 AND p.day = ANY($2)
     )
-    SELECT day, category, sum(revenue) AS revenue, sum(units * of_the_day) AS cost_of_the_day,
-        sum(units * later) AS later_cost, sum(units * catalogue) AS catalogue_cost
+    SELECT day, category, sum(revenue) AS revenue,
+        CASE WHEN count(of_the_day) > 0 THEN least(sum(units * of_the_day), 1e15) END AS cost_of_the_day,
+        CASE WHEN count(later) > 0 THEN least(sum(units * later), 1e15) END AS later_cost,
+        CASE WHEN count(catalogue) > 0 THEN least(sum(units * catalogue), 1e15) END AS catalogue_cost
     FROM sold GROUP BY day, category, of_the_day IS NULL, later IS NULL, catalogue IS NULL")
 );
 
