@@ -123,13 +123,14 @@ fn fees(orders: &PlatformOrders, assumed: &Assumptions) -> Decimal {
     orders.stated_fees.saturating_add(estimated)
 }
 
-/// What the platform gives back with the goods, at the rate of its orders of the day, else of the account. What is charged
-/// per order, whatever its amount, stays with the platform.
+/// What the platform gives back with the goods, at the rate of its orders of the day, else of the account, and no more than the
+/// buyer got back: where orders of a trifle paid more in fees than they brought, that says nothing of dearer ones. What is
+/// charged per order, whatever its amount, stays with the platform.
 fn returned_fees(orders: &PlatformOrders, assumed: &Assumptions) -> Decimal {
     if !orders.returns_fees {
         return Decimal::ZERO;
     }
-    let rate = stated_rate(orders).unwrap_or(assumed.fee_rate);
+    let rate = stated_rate(orders).unwrap_or(assumed.fee_rate).min(Decimal::ONE);
     add(orders.refunded.iter().map(|line| line.goods().revenue)).saturating_mul(rate)
 }
 

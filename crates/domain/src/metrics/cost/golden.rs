@@ -38,7 +38,7 @@ fn amount(case: i64, bit: u32) -> Option<Decimal> {
     (case >> bit & 1 == 1).then(|| Decimal::new(1_013 + 17 * case + 131 * i64::from(bit), 2))
 }
 
-fn orders(case: i64) -> [PlatformOrders; 2] {
+fn orders(case: i64) -> [PlatformOrders; 3] {
     let stated = PlatformOrders {
         stated_fees: dec!(3.3),
         stated_fees_revenue: amount(case, 0).unwrap_or_default(),
@@ -50,7 +50,14 @@ fn orders(case: i64) -> [PlatformOrders; 2] {
         returns_fees: case % 2 == 0,
     };
     let free = PlatformOrders { unstated_shipping_orders: 1, ..PlatformOrders::default() };
-    [stated, free]
+    let of_a_trifle = PlatformOrders {
+        stated_fees: dec!(9.1),
+        stated_fees_revenue: dec!(7.3),
+        refunded: refunded(case + 1),
+        returns_fees: true,
+        ..PlatformOrders::default()
+    };
+    [stated, free, of_a_trifle]
 }
 
 /// Documents that name their order and others, over more units than were ordered and over fewer.

@@ -135,6 +135,8 @@ fn fees_come_back_at_the_rate_of_the_day_else_the_accounts_without_the_fixed_par
     assert_eq!(fees(&orders), dec!(-1.2), "3 % of the 40 for what came back");
     let stated = PlatformOrders { stated_fees: dec!(10), stated_fees_revenue: dec!(100), ..orders };
     assert_eq!(fees(&stated), dec!(6), "10, less 10 % of 40");
+    let of_a_trifle = PlatformOrders { stated_fees: dec!(12), stated_fees_revenue: dec!(5), ..stated };
+    assert_eq!(fees(&of_a_trifle), dec!(-28), "12, less 40 and not 240 %");
 }
 
 #[test]
