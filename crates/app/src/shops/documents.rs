@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use domain::{
     imports::{
-        Buyer, DocumentKind, DocumentPart, Line, MAX_AMOUNT, MAX_DECIMALS, MAX_ID_CHARS, MAX_NAME_CHARS, MAX_QUANTITY,
-        refund_id,
+        AdSpendRow, Buyer, DocumentKind, DocumentPart, Line, MAX_AMOUNT, MAX_DECIMALS, MAX_ID_CHARS, MAX_NAME_CHARS,
+        MAX_QUANTITY, refund_id,
     },
     instants,
-    shops::{Refund, ShopOrder},
+    shops::{Refund, ShopError, ShopOrder},
     text,
     zone::Zone,
 };
@@ -108,6 +108,25 @@ pub fn check_optional(what: &str, amount: Option<Decimal>) -> Result<(), String>
     amount.map_or(Ok(()), |amount| check_amount(what, amount))
 }
 
+/// Whether the counts of a day of an ad are such as a file may have: they are added up over ads and days.
+///
+/// # Errors
+/// [`ShopError::Malformed`] names the first that is not.
+pub fn check_counts(row: &AdSpendRow) -> Result<(), ShopError> {
+    let whole = |count: Option<i64>| count.map(Decimal::from);
+    let counts = [
+        ("impressions", whole(row.impressions)),
+        ("clicks", whole(row.clicks)),
+        ("purchases", row.detail.purchases),
+        ("video views", whole(row.detail.video_3s)),
+    ];
+    let within = |count: &Decimal| (Decimal::ZERO..=Decimal::from(MAX_QUANTITY)).contains(count);
+    match counts.iter().find(|(_, count)| !count.iter().all(within)) {
+        Some((name, _)) => Err(ShopError::Malformed((*name).to_owned())),
+        None => Ok(()),
+    }
+}
+
 /// A text that is shown and decides nothing: without U+0000, and cut where it is too long. `None` when nothing is left.
 pub fn shown(given: String) -> Option<String> {
     let fits = text::check(&given, MAX_NAME_CHARS).is_ok() && given.trim().len() == given.len();
@@ -118,9 +137,10 @@ pub fn shown(given: String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use domain::imports::AdDetail;
     use rstest::rstest;
     use rust_decimal::dec;
-    use time::macros::datetime;
+    use time::macros::{date, datetime};
 
     use super::*;
 
@@ -179,6 +199,32 @@ mod tests {
     fn what_a_file_could_not_hold_is_refused_with_its_reason(#[case] bad: Line, #[case] reason: &str) {
         let zone: Zone = "UTC".parse().unwrap();
         assert_eq!(documents(order(vec![line("A", 1, dec!(1)), bad], vec![]), &zone), Err(reason.to_owned()));
+    }
+
+    #[rstest]
+    #[case(Some(1_000_000_000), dec!(0.5), None)]
+    #[case(None, dec!(0), None)]
+    #[case(Some(1_000_000_001), dec!(0), Some("clicks"))]
+    #[case(Some(-1), dec!(0), Some("clicks"))]
+    #[case(Some(0), dec!(-1), Some("purchases"))]
+    #[case(Some(0), dec!(1_000_000_001), Some("purchases"))]
+    fn what_an_ad_did_so_often_is_no_more_than_a_file_could_say(
+        #[case] clicks: Option<i64>,
+        #[case] purchases: Decimal,
+        #[case] wrong: Option<&str>,
+    ) {
+        let row = AdSpendRow {
+            day: date!(2026 - 11 - 20),
+            platform: "meta 5".to_owned(),
+            campaign: "7".to_owned(),
+            spend: dec!(1),
+            impressions: Some(1_000_000_000),
+            clicks,
+            detail: AdDetail { purchases: Some(purchases), ..AdDetail::default() },
+            line: 1,
+            record: Vec::new(),
+        };
+        assert_eq!(check_counts(&row).err(), wrong.map(|field| ShopError::Malformed(field.to_owned())));
     }
 
     #[test]

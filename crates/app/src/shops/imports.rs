@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 
 use super::{
     copies::Copies,
-    documents::{check_id, check_optional, documents, shown},
+    documents::{check_counts, check_id, check_optional, documents, shown},
 };
 
 /// Orders that are imported at a time: enough to be quick, few enough to be held in memory.
@@ -201,6 +201,7 @@ impl Importing {
         let mut tally = Tally::default();
         tally.called(calls);
         tally.counts.read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        rows.iter().try_for_each(check_counts)?;
         if let Some(account) = account {
             let source = AdSource::Platform { account, first, last };
             let changes = self.imports.ad_spend(self.target(), source, one(rows)).await?.rows.rows;
@@ -302,7 +303,8 @@ impl Importing {
             price,
             cost: cost.filter(|_| self.owns(Fact::Cost)).map(|cost| (cost, today)),
             stock: stock.filter(|_| self.owns(Fact::Stock)),
-            on_order: on_order.filter(|_| self.owns(Fact::Stock)),
+            // Where more came in than was announced, nothing more is on its way.
+            on_order: on_order.filter(|_| self.owns(Fact::Stock)).map(|units| units.max(0)),
             lead_time_days: None,
             pack_size: None,
             min_order_qty: None,

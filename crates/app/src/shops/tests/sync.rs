@@ -223,12 +223,14 @@ async fn refunds_are_of_the_account_s_days_and_an_order_is_complete() {
 #[tokio::test]
 async fn a_connection_says_only_what_it_owns_of_a_product() {
     let world = World::connected(Platform::Shopify);
-    world.platform.answers.lock().unwrap().products = vec![product("MUG"), product("")];
+    let over_delivered = Product { on_order: Some(-2), ..product("MUG") };
+    world.platform.answers.lock().unwrap().products = vec![over_delivered, product("")];
     world.tick().await;
     {
         let database = world.store.database();
         let mug = &database.products["MUG"];
         assert_eq!((mug.stock, mug.cost, mug.price), (Some(-3), None, Some(dec!(9.5))), "it owns stock, not costs");
+        assert_eq!(mug.on_order, Some(0), "none is on its way");
         let run = database.runs.iter().find(|run| run.stream == Stream::Catalogue).unwrap();
         assert_eq!((run.counts.read, run.counts.refused), (2, 1));
     }
