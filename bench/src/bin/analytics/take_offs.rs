@@ -7,7 +7,10 @@
 
 use std::{collections::HashMap, path::Path};
 
-use domain::insights::{Facts, Kind, LEAST_PURCHASES, ProductWeeks, Stored, WEEKS_BEFORE, draft};
+use domain::{
+    insights::{Facts, Kind, LEAST_PURCHASES, ProductWeeks, Stored, WEEKS_BEFORE, draft},
+    zone::Zone,
+};
 use rust_decimal::{Decimal, prelude::FromPrimitive};
 use serde_json::json;
 
@@ -99,7 +102,7 @@ fn score(
     let of = |products: Vec<ProductWeeks>| {
         let stored = Stored { products, ..Stored::default() };
         let last = days.last().map_or(time::Date::MIN, |day| day.day);
-        let drafts = draft(&Facts { last, days: days.to_vec(), stored });
+        let drafts = draft(&Facts { last, zone: Zone::utc(), days: days.to_vec(), stored });
         drafts.into_iter().filter(|draft| draft.told.kind == Kind::ProductTookOff).collect::<Vec<_>>()
     };
     let told = of(known.iter().map(|(product, _)| product.clone()).collect());

@@ -18,6 +18,7 @@ use domain::{
     money::Currency,
     page::Page,
     profit::{MockProfitStore, Snapshot},
+    zone::Zone,
 };
 use proptest::prelude::*;
 use rust_decimal::{Decimal, dec, prelude::ToPrimitive};
@@ -165,7 +166,7 @@ proptest! {
         // An insight on profit tells the profit of the last thirty days.
         let last = Facts::Days { days: days[30..].to_vec(), any_order: true, spend_is_complete: true };
         let stored = insights::Stored::default();
-        let told = draft(&insights::Facts { last: days[59].day, days: days.clone(), stored });
+        let told = draft(&insights::Facts { last: days[59].day, zone: Zone::utc(), days: days.clone(), stored });
         if let Some(profit) = told.iter().find(|draft| draft.fingerprint.starts_with("profit:")) {
             let shown = figure(&profit.told, "profit");
             prop_assert!(same(shown, alert("profit", &last), 2), "{shown:?}: {:?}", profit.told);
@@ -227,7 +228,8 @@ proptest! {
         let spend: Decimal = last.iter().map(|day| day.ad_spend).sum();
         let revenue: Decimal = last.iter().map(|day| day.gross_revenue).sum();
         let new: i64 = last.iter().map(|day| day.new_customers).sum();
-        let told = draft(&insights::Facts { last: days[59].day, days: days.clone(), stored: insights::Stored::default() });
+        let stored = insights::Stored::default();
+        let told = draft(&insights::Facts { last: days[59].day, zone: Zone::utc(), days: days.clone(), stored });
         for (fingerprint, name, expected) in [
             ("ads:roas", "roas", quotient(revenue, spend)),
             ("ads:cac", "cac", quotient(spend, new)),

@@ -41,7 +41,8 @@ pub(crate) async fn situation(
     // As of a day in the past, a shop is judged at that day's end.
     let judged_at = now.min(account.timezone.start_of(as_of.next_day().unwrap_or(Date::MAX)));
     let stored = deps.insight_source.stored(account.id, until_last(NEWS_DAYS), judged_at).await?;
-    let facts = Facts { last, days: without_gaps(&known, known_days.first, last), stored };
+    let days = without_gaps(&known, known_days.first, last);
+    let facts = Facts { last, zone: account.timezone.clone(), days, stored };
     let texts = Texts::of(account.locale).as_of(as_of);
     Ok(draft(&facts).into_iter().map(|draft| Worded::new(draft, &texts, account.currency)).collect())
 }

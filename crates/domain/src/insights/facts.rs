@@ -16,6 +16,7 @@ use crate::{
     profit::DayRange,
     reorder::{self, Basis},
     stories::Story,
+    zone::Zone,
 };
 
 /// Customers of a segment and what they spent so far.
@@ -117,6 +118,8 @@ pub struct Stored {
 pub struct Facts {
     /// The last full day.
     pub last: Date,
+    /// The account's, whose days are told.
+    pub zone: Zone,
     /// The year that ends with it, one day after the other.
     pub days: Vec<DayTotals>,
     pub stored: Stored,

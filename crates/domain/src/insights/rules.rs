@@ -18,6 +18,7 @@ use crate::{
     money::{estimate, ratio},
     profit::Basis,
     stories::{LeverKind, Phase, Story, Subject},
+    zone::Zone,
 };
 
 /// Days that are compared with as many before them.
@@ -27,7 +28,7 @@ const NOTABLE_CHANGE: Decimal = Decimal::from_parts(2, 0, 0, false, 1);
 
 /// The insights that the facts give, each about a situation of its own, in the order in which they are told.
 pub fn draft(facts: &Facts) -> Vec<Draft> {
-    let Facts { last: _, days, stored } = facts;
+    let Facts { last: _, zone, days, stored } = facts;
     let record = news::record(days);
     let mut drafts: Vec<Draft> = stored.stories.iter().map(|fact| stories::draft(fact, record)).collect();
     drafts.extend(news::digest(facts, record));
@@ -42,15 +43,15 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     drafts.extend(good_news(facts));
     drafts.extend(inventory(facts));
     drafts.extend(churn(facts));
-    drafts.extend(stored.waiting.map(comments_waiting));
-    drafts.extend(stored.stale_shops.iter().map(stale_shop));
+    drafts.extend(stored.waiting.map(|waiting| comments_waiting(waiting, zone)));
+    drafts.extend(stored.stale_shops.iter().map(|shop| stale_shop(shop, zone)));
     choice::rank(&mut drafts, usual_day(days));
     drafts
 }
 
 /// What is out of stock, will be, or is to be ordered; each item in one of them.
 fn inventory(facts: &Facts) -> Vec<Draft> {
-    let Facts { last, days, stored } = facts;
+    let Facts { last, zone: _, days, stored } = facts;
     let today = last.next_day().unwrap_or(*last);
     let (sold_out, running_out) = (stock::sold_out(&stored.critical), stock::running_out(&stored.critical));
     let told: Vec<&CriticalItem> = sold_out.iter().chain(&running_out).copied().collect();
@@ -67,7 +68,7 @@ fn inventory(facts: &Facts) -> Vec<Draft> {
 
 /// What sells or pays far better than the rest, but for what a story tells already.
 fn good_news(facts: &Facts) -> Vec<Draft> {
-    let Facts { last: _, days, stored } = facts;
+    let Facts { last: _, zone: _, days, stored } = facts;
     let usual = usual_day(days);
     let untold = stored.products.iter().filter(|product| !is_lever(&stored.stories, LeverKind::Product, &product.sku));
     let is_of_story = |campaign: &CampaignSums| {
@@ -248,22 +249,22 @@ fn churn(facts: &Facts) -> Option<Draft> {
     Some(Draft::new("churn:at_risk", severity, Category::ChurnRisk, told))
 }
 
-fn comments_waiting(waiting: CommentsWaiting) -> Draft {
+fn comments_waiting(waiting: CommentsWaiting, zone: &Zone) -> Draft {
     let CommentsWaiting { comments, complaints, since } = waiting;
     let told = Told::new(Kind::CommentsWaiting)
         .with("comments", count(comments))
         .with("complaints", count(complaints))
-        .with("day", Value::Date(since.date()));
+        .with("day", Value::Date(zone.day_of(since)));
     let severity = if complaints > 0 { Severity::High } else { Severity::Medium };
     Draft::new("social:waiting", severity, Category::Social, told)
 }
 
-fn stale_shop(stale: &StaleShop) -> Draft {
+fn stale_shop(stale: &StaleShop, zone: &Zone) -> Draft {
     let StaleShop { provider, shop, last_sync_at } = stale;
     let told = Told::new(Kind::StaleShop)
         .with("platform", code(provider))
         .with("shop", Value::Names(vec![shop.clone()]))
-        .with("day", Value::Date(last_sync_at.date()));
+        .with("day", Value::Date(zone.day_of(*last_sync_at)));
     let fingerprint = format!("integrations:stale:{provider}:{shop}");
     Draft::new(fingerprint, Severity::High, Category::Integrations, told)
 }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 fn facts(stored: Stored) -> Facts {
-    Facts { last: date!(2026 - 03 - 01), days: vec![], stored }
+    Facts { last: date!(2026 - 03 - 01), zone: Zone::utc(), days: vec![], stored }
 }
 
 fn usd() -> crate::money::Currency {
@@ -636,6 +636,22 @@ fn complaints_that_wait_weigh_more_than_questions() {
 }
 
 #[test]
+fn what_waits_is_told_of_the_day_on_the_shops_clock() {
+    // Two o'clock in Greenwich is eleven in the evening before in São Paulo.
+    let at = datetime!(2026-02-26 02:00 UTC);
+    let stale = StaleShop { provider: Platform::Shopify, shop: "a.example.com".into(), last_sync_at: at };
+    let stored = Stored {
+        stale_shops: vec![stale],
+        waiting: Some(CommentsWaiting { comments: 1, complaints: 0, since: at }),
+        ..Stored::default()
+    };
+    let drafts = draft(&Facts { zone: "America/Sao_Paulo".parse().unwrap(), ..facts(stored) });
+    let days: Vec<Option<&Value>> = drafts.iter().map(|draft| draft.told.figure("day")).collect();
+    let day = Value::Date(date!(2026 - 02 - 25));
+    assert_eq!(days, [Some(&day), Some(&day)]);
+}
+
+#[test]
 fn every_stale_shop_is_a_situation_of_its_own() {
     let shop = |name: &str| StaleShop {
         provider: Platform::Shopify,
@@ -791,6 +807,7 @@ fn shops_with_everything() -> [Facts; 6] {
     };
     let shop = |many: i64, change: fn(&mut DayTotals)| Facts {
         last: date!(2026 - 03 - 01),
+        zone: Zone::utc(),
         days: days(change),
         stored: Stored {
             stories: every_story(),
