@@ -2,6 +2,9 @@
 
 /// At most so many ticks.
 const MOST: f64 = 6.0;
+const MOST_TICKS: usize = 6;
+/// Figures that are closer together than this part of the larger are one: between them floats leave no room for ticks.
+const APART: f64 = 1e-12;
 
 /// Steps within a power of ten.
 const STEPS: [f64; 8] = [1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 25.0, 50.0];
@@ -28,18 +31,16 @@ impl Scale {
 
     /// With the smallest step that is allowed, from the power of ten `least` on.
     fn with_steps(low: f64, high: f64, least: f64, is_allowed: impl Fn(f64) -> bool) -> Self {
-        let (low, high) = if low < high { (low, high) } else { (low - 1.0, low + 1.0) };
+        let nearest = APART * low.abs().max(high.abs());
+        let room = if high - low > nearest { 0.0 } else { nearest.max(1.0) };
+        let (low, high) = (low - room, high + room);
         let power = 10f64.powf(((high - low) / (MOST - 1.0)).log10().floor()).max(least);
         let fits = |step: &f64| is_allowed(*step) && (high / step).ceil() - (low / step).floor() < MOST;
         let step = STEPS.iter().map(|step| step * power).find(fits).unwrap_or(high - low);
         let (first, last) = ((low / step).floor(), (high / step).ceil());
-        let mut ticks = Vec::new();
-        let mut index = first;
-        while index <= last {
-            // Products, not sums: errors do not add up.
-            ticks.push(index * step);
-            index += 1.0;
-        }
+        let indices = std::iter::successors(Some(first), |index| Some(index + 1.0)).take(MOST_TICKS);
+        // Products, not sums: errors do not add up.
+        let ticks = indices.take_while(|index| *index <= last).map(|index| index * step).collect();
         let decimals = (0..6).find(|decimals| {
             let scaled = step * 10f64.powi(*decimals);
             (scaled - scaled.round()).abs() < 1e-6
@@ -78,6 +79,16 @@ mod tests {
         assert_eq!(Scale::counting(0.0, 12.0).ticks, [0.0, 5.0, 10.0, 15.0]);
         assert_eq!(Scale::counting(0.0, 120.0).ticks, [0.0, 25.0, 50.0, 75.0, 100.0, 125.0]);
         assert_eq!(Scale::counting(3.0, 3.0).ticks, [2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn what_is_too_large_for_steps_of_one_has_ticks_as_well() {
+        for figure in [9.1e15, 1e18, -1e18, 1e26] {
+            for scale in [Scale::covering(figure, figure), Scale::counting(figure, figure)] {
+                assert!((2..=6).contains(&scale.ticks.len()), "{scale:?}");
+                assert!(scale.low() < figure && figure < scale.high(), "{scale:?}");
+            }
+        }
     }
 
     proptest! {
