@@ -132,7 +132,7 @@ impl Writer {
 
     /// A share in percent.
     pub fn percent(&self, share: Decimal, decimals: u32) -> String {
-        self.in_percent(share * Decimal::ONE_HUNDRED, decimals)
+        self.in_percent(share.saturating_mul(Decimal::ONE_HUNDRED), decimals)
     }
 
     /// A number of percent.
@@ -145,7 +145,8 @@ impl Writer {
         match change {
             Change::Relative(share) => self.percent(share.abs(), 1),
             Change::Points(difference) => {
-                self.message("points-short").number("number", difference.abs() * Decimal::ONE_HUNDRED, 1).say()
+                let points = difference.abs().saturating_mul(Decimal::ONE_HUNDRED);
+                self.message("points-short").number("number", points, 1).say()
             }
         }
     }
@@ -331,6 +332,15 @@ pub mod tests {
         for name in messages(Language::English).into_keys() {
             assert_eq!(service.message(&name).say(), name);
         }
+    }
+
+    #[test]
+    fn the_largest_shares_are_written() {
+        let writer = writer("en");
+        let largest = writer.percent(Decimal::MAX, 1);
+        assert_eq!(largest, "79,228,162,514,264,337,593,543,950,335%");
+        assert_eq!(writer.change(Change::Relative(Decimal::MIN)), largest);
+        assert!(writer.change(Change::Points(Decimal::MAX)).starts_with("79,228,"));
     }
 
     #[test]

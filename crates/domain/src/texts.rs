@@ -142,14 +142,16 @@ impl<'a> Message<'a> {
     /// A part of a whole, in percent.
     #[must_use]
     pub fn percent(self, name: &str, share: Decimal, decimals: u32) -> Self {
-        let percent = self.texts.percent(&self.texts.number(share * Decimal::ONE_HUNDRED, decimals));
+        let percent = share.saturating_mul(Decimal::ONE_HUNDRED);
+        let percent = self.texts.percent(&self.texts.number(percent, decimals));
         self.text(name, percent)
     }
 
     /// The difference of two parts of a whole, in percentage points.
     #[must_use]
     pub fn points(self, name: &str, difference: Decimal, decimals: u32) -> Self {
-        let points = self.texts.message("points").number("number", difference * Decimal::ONE_HUNDRED, decimals).say();
+        let points = difference.saturating_mul(Decimal::ONE_HUNDRED);
+        let points = self.texts.message("points").number("number", points, decimals).say();
         self.text(name, points)
     }
 

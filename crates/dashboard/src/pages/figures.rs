@@ -81,7 +81,7 @@ pub fn told(writer: &Writer, metric: Metric, value: Decimal) -> String {
 pub fn value(writer: &Writer, metric: Metric, value: Decimal) -> String {
     let exact = match metric.unit() {
         Unit::Money => writer.currency.round(value),
-        Unit::Share => domain::money::round(value * Decimal::ONE_HUNDRED, 2),
+        Unit::Share => domain::money::round(value.saturating_mul(Decimal::ONE_HUNDRED), 2),
         Unit::Ratio | Unit::Count => domain::money::round(value, 4),
     };
     exact.normalize().to_string()

@@ -33,7 +33,7 @@ impl Finding {
                 message = evidence.metric.unit().fill(message, &format!("{name}_threshold"), threshold);
             }
             if let (Some(value), Some(threshold)) = (value, threshold) {
-                message = message.points(&format!("{name}_lost"), threshold - value, 0);
+                message = message.points(&format!("{name}_lost"), threshold.saturating_sub(value), 0);
             }
         }
         message

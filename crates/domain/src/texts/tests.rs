@@ -111,6 +111,18 @@ fn the_change_of_a_share_is_in_percentage_points(#[case] tag: &str, #[case] chan
     assert_eq!(filled.args.get("last"), Some(&text.into()));
 }
 
+#[test]
+fn the_largest_shares_are_written() {
+    let texts = texts("en");
+    let filled = texts.message("list").percent("others", Decimal::MAX, 1).points("last", Decimal::MIN, 0);
+    let text = |name: &str| match filled.args.get(name) {
+        Some(FluentValue::String(text)) => text.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(text("others"), "79,228,162,514,264,337,593,543,950,335%");
+    assert!(text("last").starts_with("-79,228,"), "{}", text("last"));
+}
+
 /// What a shop, a file of ad spend or a conversation names as its platform is shown by its name.
 #[test]
 fn no_platform_is_shown_as_a_code() {
