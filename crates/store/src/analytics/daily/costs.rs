@@ -267,11 +267,11 @@ statement!(
         FROM d JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi GROUP BY d.day
     ),
     ads AS (
-        SELECT day, sum(spend) AS ad_spend, coalesce(sum(clicks), 0)::bigint AS ad_clicks
+        SELECT day, least(sum(spend), 1e15) AS ad_spend, coalesce(sum(clicks), 0)::bigint AS ad_clicks
         FROM ad_spend WHERE account_id = $1 AND day = ANY($2) GROUP BY day
     ),
     extra AS (
-        SELECT day, sum(amount) AS extra_expenses FROM expenses WHERE account_id = $1 AND day = ANY($2) GROUP BY day
+        SELECT day, least(sum(amount), 1e15) AS extra_expenses FROM expenses WHERE account_id = $1 AND day = ANY($2) GROUP BY day
     ),
     seen AS (
         SELECT d.day, count(DISTINCT coalesce(e.visitor_id, e.session_id)) AS visitors

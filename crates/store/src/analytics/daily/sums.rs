@@ -71,7 +71,7 @@ day_statement!(
             AS v(dimension, value)
     )
     INSERT INTO daily_breakdowns (account_id, day, dimension, value, gross_revenue, orders, units, ad_spend)
-    SELECT $1, day, dimension, value, sum(gross_revenue), sum(orders), sum(units)::bigint, sum(ad_spend)
+    SELECT $1, day, dimension, value, sum(gross_revenue), sum(orders), sum(units)::bigint, least(sum(ad_spend), 1e15)
     FROM parts GROUP BY day, dimension, value
     ON CONFLICT (account_id, day, dimension, value) DO UPDATE SET gross_revenue = excluded.gross_revenue,
         orders = excluded.orders, units = excluded.units, ad_spend = excluded.ad_spend"

@@ -2,7 +2,8 @@
 
 use domain::{
     ads::{AdListError, AdPlatform, AdRow, AdStore, Coverage, Format, Group, Level, Overview, Query, Status, Sums},
-    imports::{AdAccount, AdDetail, AdNames, AdSource, AdSpendRow, Changes, ImportStore, RateRow},
+    daily::DailyStore,
+    imports::{AdAccount, AdDetail, AdNames, AdSource, AdSpendRow, Changes, ImportStore, MAX_RATE, RateRow},
     jobs::{Again, JobName, JobStore, WriteOutcome},
     page::PageRequest,
     profit::{Basis, Components, DayRange, ProfitStore, ProfitWriter},
@@ -325,6 +326,27 @@ async fn money_without_a_rate_is_unknown_until_there_is_one() {
     // What comes in later is converted at once.
     import(&shop, vec![euro("x"), euro("y")]).await;
     assert_eq!(shop.texts(SPEND).await[0], "2026-04-01 meta_ads a 120");
+}
+
+/// Each number is one that a file may have; at the rate they come to more than a column holds.
+#[tokio::test]
+async fn the_largest_amounts_at_the_largest_rate_are_added_up() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let rate = RateRow { day: DAY, currency: "EUR".parse().unwrap(), rate: MAX_RATE };
+    shop.importer.rates(shop.target(), rows(vec![rate])).await.unwrap();
+    let largest = |campaign: &str, ad: &str| {
+        let (row, amount) = (foreign(ad, "EUR"), dec!(999999999999.999999));
+        let detail = AdDetail { revenue: Some(amount), ..row.detail };
+        AdSpendRow { campaign: campaign.to_owned(), spend: amount, detail, ..row }
+    };
+    let of_one_ad = (0..200).map(|_| largest("a", "x"));
+    let of_many = (0..200).map(|ad| largest("b", &ad.to_string()));
+    import(&shop, of_one_ad.chain(of_many).collect()).await;
+    assert_eq!(shop.texts(SPEND).await, ["2026-04-01 meta_ads a 1e+15", "2026-04-01 meta_ads b 1e+15"]);
+    store.roll_up(shop.account, &"UTC".parse().unwrap(), NOW).await.unwrap().unwrap();
+    let of_day = "SELECT ad_spend::float8::text FROM daily_metrics WHERE account_id = $1";
+    assert_eq!(shop.texts(of_day).await, ["1e+15"]);
 }
 
 #[tokio::test]

@@ -111,11 +111,12 @@ session_statement!(
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    /// Sums the rows of an ad, day and currency. Counts stay within a bigint whatever came in; what no row tells stays unknown.
+    /// Sums the rows of an ad, day and currency. Whatever came in, counts stay within a bigint, and amounts are such that they fit
+    /// their columns at any rate of exchange; what no row tells stays unknown.
     /// Parts of purchases are rounded so that the days of an ad in one file add up to all of its purchases there, rounded.
     GATHER(account: BigInt) -> () = "INSERT INTO import_ads
     SELECT came.day, came.platform, came.campaign, coalesce(came.currency, (SELECT currency FROM accounts WHERE id = $1)),
-        sum(came.spend), sum(came.revenue),
+        least(sum(came.spend), 1e12), CASE WHEN count(came.revenue) > 0 THEN least(sum(came.revenue), 1e12) END,
         CASE WHEN count(came.impressions) > 0 THEN least(sum(came.impressions), 9223372036854775807)::bigint END,
         CASE WHEN count(came.clicks) > 0 THEN least(sum(came.clicks), 9223372036854775807)::bigint END,
         CASE WHEN count(came.purchases) > 0 THEN least(round(sum(sum(came.purchases)) OVER days)

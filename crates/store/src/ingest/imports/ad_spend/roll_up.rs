@@ -31,7 +31,7 @@ session_statement!(
                 AND c.external_id = came.campaign
             JOIN ad_entities ad ON ad.account_id = $1 AND ad.campaign_id = c.id AND ad.level = 'ad'
     )
-    SELECT $1, changed.day, changed.platform, changed.campaign, sum(d.spend),
+    SELECT $1, changed.day, changed.platform, changed.campaign, least(sum(d.spend), 1e15),
         CASE WHEN count(d.impressions) > 0 THEN least(sum(d.impressions), 9223372036854775807)::bigint END,
         CASE WHEN count(d.clicks) > 0 THEN least(sum(d.clicks), 9223372036854775807)::bigint END
     FROM import_changed changed JOIN ads ON ads.platform = changed.platform AND ads.campaign = changed.campaign
