@@ -118,7 +118,7 @@ impl ChatCompletions {
         let mut wait = FIRST_WAIT;
         let known = self.form.get(Instant::now());
         let mut form = known;
-        for _ in 0..MAX_TRIES {
+        for tries in 1..=MAX_TRIES {
             let response = match self.client.post(self.url.clone()).json(&self.body(prompt, form)).send().await {
                 Ok(response) => response,
                 Err(error) if error.is_connect() => return free(ModelError::Unreachable),
@@ -140,7 +140,7 @@ impl ChatCompletions {
                     };
                     // Compared, not added to an instant: the header may name any number of seconds.
                     let pause = retry_after(&response).unwrap_or(wait).max(wait);
-                    if pause >= deadline.saturating_duration_since(Instant::now()) {
+                    if tries == MAX_TRIES || pause >= deadline.saturating_duration_since(Instant::now()) {
                         return free(error);
                     }
                     sleep(pause).await;
@@ -157,7 +157,8 @@ impl ChatCompletions {
                 }
             }
         }
-        free(ModelError::RateLimited)
+        // The last try was refused for its form, where a plainer one was left.
+        free(ModelError::Rejected)
     }
 
     async fn read(&self, prompt: &Prompt, mut response: Response) -> Completion {

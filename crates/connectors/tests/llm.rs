@@ -155,6 +155,17 @@ async fn a_request_that_was_not_taken_up_is_tried_again_when_told_to(#[case] sta
 }
 
 #[rstest]
+#[case("429 Too Many Requests", ModelError::RateLimited)]
+#[case("503 Service Unavailable", ModelError::ServerError)]
+#[tokio::test]
+async fn the_last_try_says_why_there_is_no_answer(#[case] status: &str, #[case] error: ModelError) {
+    // Plainer forms count as tries, and are asked for at once.
+    let (refuse, busy) = (http("400 Bad Request", "", "{}"), http(status, "", ""));
+    let (completion, seen) = ask(vec![refuse.clone(), refuse.clone(), refuse, busy], LONG).await;
+    assert_eq!((completion, seen.len()), (Completion { answer: Err(error), usage: Usage::NONE }, 6));
+}
+
+#[rstest]
 #[tokio::test]
 async fn a_wait_that_no_clock_can_hold_is_longer_than_the_deadline(
     #[values("18446744073709551615", "18446744073709551616", "99999999999999999999999999")] seconds: &str,

@@ -24,9 +24,9 @@ text_enum!(
         Unreachable = "unreachable",
         /// No answer by the deadline.
         Timeout = "timeout",
-        /// 429 until the deadline.
+        /// 429 until the deadline or the last try.
         RateLimited = "rate_limited",
-        /// 503 until the deadline, or another 5xx.
+        /// 503 until the deadline or the last try, or another 5xx.
         ServerError = "server_error",
         /// Another status that is no success: a wrong key, an unknown model, a request that the provider does not take.
         Rejected = "rejected",
