@@ -51,7 +51,7 @@ struct TransactionBody {
     #[schema(schema_with = names::transaction_kind)]
     kind: TransactionKind,
     /// The AI feature charged; null when none was.
-    #[schema(example = "insight_wording")]
+    #[schema(example = "insight_generation")]
     feature: Option<String>,
     /// Negative for a debit.
     #[schema(example = -20)]

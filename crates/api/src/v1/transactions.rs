@@ -37,7 +37,7 @@ pub struct RowBody {
     #[schema(schema_with = names::transaction_kind)]
     kind: TransactionKind,
     /// The AI feature charged; null when none was.
-    #[schema(example = "insight_wording")]
+    #[schema(example = "insight_generation")]
     feature: Option<String>,
     /// Negative when credits were taken.
     #[schema(example = -20)]

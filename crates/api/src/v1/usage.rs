@@ -98,7 +98,7 @@ struct PeriodBody {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeatureUsage)]
 struct FeatureBody {
-    #[schema(example = "insight_wording")]
+    #[schema(example = "insight_generation")]
     feature: String,
     #[serde(flatten)]
     figures: FiguresBody,

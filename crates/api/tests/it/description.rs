@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use api::{Settings, State};
-use domain::{events::EventKind, payments::PriceList};
+use domain::{ai::FEATURE, events::EventKind, payments::PriceList};
 use serde_json::{Value, json};
 
 use crate::support::{BOTH, EXPIRED, READ, REVOKED, Service, WRITE, bearer, state};
@@ -292,6 +292,21 @@ fn described_values_are_the_accepted_ones() {
             assert_eq!(&answer.json()["allowed"], values, "{method} {path}?{name}");
         }
     }
+}
+
+#[test]
+fn examples_name_a_feature_that_is_charged() {
+    fn examples<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
+        found.extend(value.pointer("/feature/example"));
+        match value {
+            Value::Object(fields) => fields.values().for_each(|field| examples(field, found)),
+            Value::Array(items) => items.iter().for_each(|item| examples(item, found)),
+            _ => {}
+        }
+    }
+    let (document, mut found) = (document(), Vec::new());
+    examples(&document, &mut found);
+    assert!(!found.is_empty() && found.iter().all(|example| **example == FEATURE), "{found:?}");
 }
 
 #[test]

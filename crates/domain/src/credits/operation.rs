@@ -77,7 +77,7 @@ impl fmt::Display for OperationKey {
 /// Characters of the name of a feature.
 pub const MAX_FEATURE_CHARS: usize = 64;
 
-/// The name of an AI feature, such as `insight_wording`: 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
+/// The name of an AI feature, such as `insight_generation`: 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FeatureName(String);
 
