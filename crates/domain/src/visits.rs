@@ -35,7 +35,7 @@ impl Visit {
 pub struct News {
     /// Anomalies that were detected.
     pub anomalies: i64,
-    /// Insights that are open and told.
+    /// Insights that are open and told, by when they were first told: there may be room for one only days later.
     pub insights: i64,
     /// Alert rules that fired.
     pub alerts: i64,

@@ -1006,6 +1006,7 @@ diesel::table! {
         story_id -> Nullable<BigInt>,
         recorded_at -> Timestamptz,
         weight -> Nullable<Double>,
+        told_at -> Nullable<Timestamptz>,
     }
 }
 

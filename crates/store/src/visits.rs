@@ -23,7 +23,7 @@ statement!(
         (SELECT count(*) FROM anomalies
             WHERE account_id = $1 AND kind = 'univariate' AND recorded_at > $2) AS anomalies,
         (SELECT count(*) FROM insights
-            WHERE account_id = $1 AND status = 'open' AND is_told AND recorded_at > $2) AS insights,
+            WHERE account_id = $1 AND status = 'open' AND is_told AND coalesce(told_at, recorded_at) > $2) AS insights,
         (SELECT count(*) FROM alert_rules WHERE account_id = $1 AND last_fired_at > $2) AS alerts,
         (SELECT count(*) FROM integrations
             WHERE account_id = $1 AND broken_at > $2 AND revoked_at IS NULL) AS broken"

@@ -403,7 +403,7 @@ async fn what_is_new_recent_and_matters_is_announced_once() {
     assert!(twice.iter().any(|event| event.contains("\"units\"")), "{twice:?}");
 }
 
-fn insight(fingerprint: &str, title: &str) -> Worded {
+pub fn insight(fingerprint: &str, title: &str) -> Worded {
     let told = Told::new(insights::Kind::Reorders).with("items", insights::Value::Count(3.into()));
     let draft = Draft::new(fingerprint, Severity::High, Category::Inventory, told);
     let template = Wording {

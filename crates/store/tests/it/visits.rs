@@ -2,12 +2,15 @@
 
 use domain::{
     AccountId, PersonId,
+    ai::Ending,
+    insights::{Draft, InsightWriter, Worded},
     visits::{News, Visit, VisitStore},
 };
 use time::{Duration, OffsetDateTime, macros::datetime};
 
 use crate::{
     database::{Database, fresh},
+    findings::insight,
     shop,
 };
 
@@ -75,4 +78,31 @@ async fn what_is_new_is_what_came_after() {
     let last = NOW + Duration::days(1);
     assert_eq!(since(last).await, News { anomalies: 1, insights: 0, alerts: 1, broken: 0 });
     assert_eq!(since(NOW + Duration::days(2)).await, News::default());
+}
+
+#[tokio::test]
+async fn an_insight_is_new_when_it_is_first_told() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let day = |days| NOW + Duration::days(days);
+    let write = async |title: &str, earns_place: bool, days: i64| {
+        let worded = insight("low", title);
+        let worded = Worded { draft: Draft { earns_place, ..worded.draft }, ..worded };
+        InsightWriter::replace(&*db.store, account, Ending::default(), vec![worded], day(days)).await.unwrap();
+    };
+    let news = async |days: i64| db.store.news(account, day(days)).await.unwrap().insights;
+    write("1 low", false, 0).await;
+    db.sql.execute("UPDATE insights SET recorded_at = $1", &[&day(0)]).await.unwrap();
+    write("2 low", false, 1).await;
+    assert_eq!(news(-1).await, 0, "it is not told");
+    write("2 low", true, 2).await;
+    assert_eq!((news(1).await, news(2).await), (1, 0));
+    // What gives way to others and comes back was told before.
+    write("2 low", false, 3).await;
+    write("3 low", true, 4).await;
+    assert_eq!((news(1).await, news(3).await), (1, 0));
+    // Nor is new what was told from the first on.
+    db.sql.execute("UPDATE insights SET told_at = NULL", &[]).await.unwrap();
+    write("4 low", true, 5).await;
+    assert_eq!((news(-1).await, news(1).await), (1, 0));
 }

@@ -110,7 +110,9 @@ statement!(
         suggested_action = excluded.suggested_action, impact_estimate = excluded.impact_estimate,
         source = excluded.source, basis = excluded.basis, language = excluded.language, facts = excluded.facts,
         is_told = excluded.is_told, at_stake = excluded.at_stake, story_id = excluded.story_id,
-        weight = excluded.weight, computed_at = excluded.computed_at
+        weight = excluded.weight, computed_at = excluded.computed_at,
+        told_at = coalesce(old.told_at, CASE WHEN old.is_told THEN old.recorded_at
+            WHEN excluded.is_told THEN excluded.computed_at END)
     WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source,
             old.basis, old.language, old.facts, old.is_told, old.at_stake, old.story_id, old.weight)
             IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
