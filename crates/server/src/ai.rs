@@ -86,18 +86,21 @@ pub fn model(config: &Config) -> anyhow::Result<Option<Arc<dyn LanguageModel>>> 
     Ok(Some(Arc::new(client.context("the settings llm_…")?)))
 }
 
-/// Carries runs out as they come, ends those whose process died, and lets the quota guard look at every account, until
-/// cancelled; the run under way ends first. Any number of processes may do this.
+/// Carries runs out as they come, and meanwhile ends those whose process died and lets the quota guard look at every account,
+/// until cancelled; the run under way ends first. Any number of processes may do this.
 pub async fn run(store: Arc<Store>, deps: Deps, cancelled: CancellationToken) {
-    let mut guarded: Option<tokio::time::Instant> = None;
+    run_guarded(&store, &deps, GUARD_EVERY, &cancelled).await;
+}
+
+/// A run may wait for its provider for minutes, without a connection to the database: what is looked after does not wait for
+/// it.
+async fn run_guarded(store: &Store, deps: &Deps, guard_every: Duration, cancelled: &CancellationToken) {
+    tokio::join!(carry_out(deps, cancelled), guard(store, guard_every, cancelled));
+}
+
+async fn carry_out(deps: &Deps, cancelled: &CancellationToken) {
     while !cancelled.is_cancelled() {
-        if guarded.is_none_or(|last| last.elapsed() >= GUARD_EVERY) {
-            guarded = Some(tokio::time::Instant::now());
-            if let Err(error) = look_after(&store).await {
-                outage::warn(&error, "AI runs and costs could not be looked after");
-            }
-        }
-        match carry_out_next(&deps, OffsetDateTime::now_utc).await {
+        match carry_out_next(deps, OffsetDateTime::now_utc).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(error) => outage::warn(&error, "AI runs could not be looked up"),
@@ -109,6 +112,18 @@ pub async fn run(store: Arc<Store>, deps: Deps, cancelled: CancellationToken) {
     }
 }
 
+async fn guard(store: &Store, every: Duration, cancelled: &CancellationToken) {
+    while !cancelled.is_cancelled() {
+        if let Err(error) = look_after(store).await {
+            outage::warn(&error, "AI runs and costs could not be looked after");
+        }
+        tokio::select! {
+            () = cancelled.cancelled() => return,
+            () = tokio::time::sleep(every) => {}
+        }
+    }
+}
+
 async fn look_after(store: &Store) -> Result<(), StoreError> {
     let now = OffsetDateTime::now_utc();
     let reaped = store.reap(now).await?;
@@ -116,4 +131,93 @@ async fn look_after(store: &Store) -> Result<(), StoreError> {
     let crossed = store.guard(now).await?;
     metrics::counter!("ai_cost_thresholds_crossed_total").increment(crossed);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use domain::{
+        AccountId,
+        accounts::{AccountStore, Mode, NewUser, Plan},
+        ai::{Completion, Prompt, Usage},
+        texts::Locale,
+    };
+    use testkit::TestDb;
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    /// Far above what any wait here takes.
+    const PATIENCE: Duration = Duration::from_secs(120);
+
+    /// A provider that never answers.
+    #[derive(Default)]
+    struct Silent {
+        asked: Notify,
+    }
+
+    #[async_trait]
+    impl LanguageModel for Silent {
+        fn name(&self) -> String {
+            "silent".to_owned()
+        }
+        fn bound(&self, _: &Prompt) -> Usage {
+            Usage::NONE
+        }
+        async fn complete(&self, _: &Prompt) -> Completion {
+            self.asked.notify_one();
+            std::future::pending().await
+        }
+    }
+
+    async fn account(store: &Store, number: u8) -> AccountId {
+        let user = NewUser {
+            id: format!("user_{number:024}").parse().unwrap(),
+            name: "shop".into(),
+            currency: "EUR".parse().unwrap(),
+            timezone: "UTC".parse().unwrap(),
+            locale: Locale::ENGLISH,
+            plan: Plan::Free,
+            now: OffsetDateTime::now_utc(),
+        };
+        store.create(user).await.unwrap()[0].id
+    }
+
+    #[tokio::test]
+    async fn a_run_whose_process_died_is_refunded_while_another_waits_for_its_provider() {
+        let db = TestDb::new().await.unwrap();
+        let (store, sql) = (Arc::new(db.store().unwrap()), db.client().await.unwrap());
+        let (waits, died) = (account(&store, 1).await, account(&store, 2).await);
+        // Something to word.
+        sql.batch_execute(&format!(
+            "INSERT INTO products (account_id, sku, name, created_at) VALUES ({waits}, 'p', 'p', now());
+             INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
+                units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, computed_at)
+             SELECT account_id, id, 'p', 'p', 0, 9, 0, 0, 0, 'stable', 'critical', now() FROM products"
+        ))
+        .await
+        .unwrap();
+        let (model, price) = (Arc::new(Silent::default()), CreditAmount::new(5).unwrap());
+        let text_generator = InsightTextGenerator { runs: store.clone(), model: Some(model.clone()), price };
+        let deps = deps_on(&text_generator, &store);
+        text_generator.request(waits, Mode::Live, None, OffsetDateTime::now_utc()).await.unwrap();
+        let refunded = async {
+            model.asked.notified().await;
+            store.start(died, price, OffsetDateTime::now_utc()).await.unwrap().unwrap();
+            let over = "UPDATE ai_runs SET lease_until = now() - interval '1 second' WHERE account_id = $1";
+            sql.execute(over, &[&died.0]).await.unwrap();
+            let ended = "SELECT count(*) FROM ai_runs WHERE account_id = $1 AND outcome = 'interrupted' AND refunded";
+            while sql.query_one(ended, &[&died.0]).await.unwrap().get::<_, i64>(0) == 0 {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let cancelled = CancellationToken::new();
+        let seen = async {
+            tokio::select! {
+                () = run_guarded(&store, &deps, Duration::from_millis(20), &cancelled) => panic!("nobody cancelled it"),
+                () = refunded => {}
+            }
+        };
+        tokio::time::timeout(PATIENCE, seen).await.expect("the run was not refunded");
+    }
 }
