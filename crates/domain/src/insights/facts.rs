@@ -27,19 +27,27 @@ pub struct SegmentFact {
     pub revenue: Decimal,
 }
 
-/// A connected shop that has not been heard of for too long.
+/// A shop or ad account that has not been heard of for too long, or will not be until it is connected again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaleShop {
     pub provider: Platform,
     pub shop: String,
     pub last_sync_at: OffsetDateTime,
+    /// The platform took the permission back: nothing comes until it is connected again.
+    pub has_ended: bool,
 }
 
+/// How long an owner is asked to connect again what the platform ended: who has not by then has left it.
+const RECONNECTED_WITHIN: Duration = Duration::days(30);
+
 impl StaleShop {
-    /// The shop, if it is stale at `now`.
+    /// The shop, if it is stale at `now`, or its connection was ended by the platform.
     pub fn of(shop: Integration, now: OffsetDateTime) -> Option<Self> {
-        let last_sync_at = shop.last_sync_at.filter(|_| shop.status(now) == integrations::Status::Stale)?;
-        Some(Self { provider: shop.provider, shop: shop.shop, last_sync_at })
+        let is_recent = |ended: OffsetDateTime| now - ended < RECONNECTED_WITHIN;
+        let has_ended = shop.reconnect_needed() && shop.revoked_at.is_some_and(is_recent);
+        let is_told = has_ended || shop.status(now) == integrations::Status::Stale;
+        let last_sync_at = shop.last_sync_at.filter(|_| is_told)?;
+        Some(Self { provider: shop.provider, shop: shop.shop, last_sync_at, has_ended })
     }
 }
 
@@ -140,7 +148,7 @@ mod tests {
     use time::macros::datetime;
 
     use super::*;
-    use crate::IntegrationId;
+    use crate::{IntegrationId, integrations::RevokeReason};
 
     const NOW: OffsetDateTime = datetime!(2026-05-02 12:00 UTC);
 
@@ -154,14 +162,42 @@ mod tests {
         #[case] last_sync_at: Option<OffsetDateTime>,
         #[case] is_stale: bool,
     ) {
-        let shop = Integration {
+        let shop = Integration { revoked_at, last_sync_at, ..shop() };
+        assert_eq!(StaleShop::of(shop, NOW).map(|stale| stale.last_sync_at), last_sync_at.filter(|_| is_stale));
+    }
+
+    #[rstest]
+    #[case::by_the_platform(RevokeReason::TokenExpired, 0, true)]
+    #[case::by_the_platform_lately(RevokeReason::TokenExpired, 29, true)]
+    #[case::by_the_platform_long_ago(RevokeReason::TokenExpired, 30, false)]
+    #[case::by_the_owner(RevokeReason::Manual, 0, false)]
+    #[case::on_the_platform(RevokeReason::Uninstalled, 0, false)]
+    fn a_shop_whose_connection_was_ended_is_told_at_once(
+        #[case] reason: RevokeReason,
+        #[case] days_ago: i64,
+        #[case] is_told: bool,
+    ) {
+        let revoked_at = NOW - Duration::days(days_ago);
+        let last_sync_at = revoked_at - Duration::HOUR;
+        let ended = Integration {
+            revoked_at: Some(revoked_at),
+            last_sync_at: Some(last_sync_at),
+            revoke_reason: Some(reason),
+            ..shop()
+        };
+        let told = StaleShop::of(ended, NOW).map(|told| (told.last_sync_at, told.has_ended));
+        assert_eq!(told, is_told.then_some((last_sync_at, true)));
+    }
+
+    fn shop() -> Integration {
+        Integration {
             id: IntegrationId(1),
             provider: Platform::Shopify,
             shop: "demo.myshopify.com".into(),
             scopes: vec![],
             connected_at: datetime!(2026-01-01 00:00 UTC),
-            revoked_at,
-            last_sync_at,
+            revoked_at: None,
+            last_sync_at: None,
             missing_scopes: vec![],
             history_from: None,
             backfilled_from: None,
@@ -170,7 +206,6 @@ mod tests {
             suspended: false,
             owner_of: vec![],
             revoke_reason: None,
-        };
-        assert_eq!(StaleShop::of(shop, NOW).map(|stale| stale.last_sync_at), last_sync_at.filter(|_| is_stale));
+        }
     }
 }

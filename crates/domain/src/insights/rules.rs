@@ -260,11 +260,13 @@ fn comments_waiting(waiting: CommentsWaiting, zone: &Zone) -> Draft {
 }
 
 fn stale_shop(stale: &StaleShop, zone: &Zone) -> Draft {
-    let StaleShop { provider, shop, last_sync_at } = stale;
+    let StaleShop { provider, shop, last_sync_at, has_ended } = stale;
     let told = Told::new(Kind::StaleShop)
         .with("platform", code(provider))
+        .with("source", code(if provider.is_shop() { "shop" } else { "ads" }))
         .with("shop", Value::Names(vec![shop.clone()]))
-        .with("day", Value::Date(zone.day_of(*last_sync_at)));
+        .with("day", Value::Date(zone.day_of(*last_sync_at)))
+        .with("ended", code(if *has_ended { "yes" } else { "no" }));
     let fingerprint = format!("integrations:stale:{provider}:{shop}");
     Draft::new(fingerprint, Severity::High, Category::Integrations, told)
 }

@@ -186,6 +186,18 @@ insight-campaign-pays =
 
 insight-stale-shop =
     .title = No data from { $shop } since { $day }
-    .body = The { platform } shop { $shop } was last synced { $day_on } (UTC).
-    .action = Check the connection, and connect the shop again if need be.
+    .body = { $source ->
+        [ads] The { platform } ad account { $shop } was last synced { $day_on } (UTC).
+       *[shop] The { platform } shop { $shop } was last synced { $day_on } (UTC).
+    }{ $ended ->
+        [yes] {" "}{ platform } no longer accepts the connection.
+       *[no] {""}
+    }
+    .action = { $ended ->
+        [yes] Connect it again.
+       *[no] { $source ->
+            [ads] Check the connection, and connect the account again if need be.
+           *[shop] Check the connection, and connect the shop again if need be.
+        }
+    }
     .impact = Figures of later days are incomplete

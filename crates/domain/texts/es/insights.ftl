@@ -186,6 +186,18 @@ insight-campaign-pays =
 
 insight-stale-shop =
     .title = Sin datos de { $shop } desde el { $day }
-    .body = La tienda { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).
-    .action = Revisa la conexión y, si hace falta, vuelve a conectar la tienda.
+    .body = { $source ->
+        [ads] La cuenta publicitaria { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).
+       *[shop] La tienda { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).
+    }{ $ended ->
+        [yes] {" "}{ platform } ya no acepta la conexión.
+       *[no] {""}
+    }
+    .action = { $ended ->
+        [yes] Vuelve a conectarla.
+       *[no] { $source ->
+            [ads] Revisa la conexión y, si hace falta, vuelve a conectar la cuenta.
+           *[shop] Revisa la conexión y, si hace falta, vuelve a conectar la tienda.
+        }
+    }
     .impact = Las cifras de los días posteriores están incompletas

@@ -186,6 +186,18 @@ insight-campaign-pays =
 
 insight-stale-shop =
     .title = Sem dados de { $shop } desde { $day }
-    .body = A última sincronização da loja { $shop } ({ platform }) foi { $day_on } (UTC).
-    .action = Verifique a conexão e, se preciso, conecte a loja de novo.
+    .body = { $source ->
+        [ads] A última sincronização da conta de anúncios { $shop } ({ platform }) foi { $day_on } (UTC).
+       *[shop] A última sincronização da loja { $shop } ({ platform }) foi { $day_on } (UTC).
+    }{ $ended ->
+        [yes] {" "}{ platform } deixou de aceitar a conexão.
+       *[no] {""}
+    }
+    .action = { $ended ->
+        [yes] Conecte de novo.
+       *[no] { $source ->
+            [ads] Verifique a conexão e, se preciso, conecte a conta de novo.
+           *[shop] Verifique a conexão e, se preciso, conecte a loja de novo.
+        }
+    }
     .impact = Os números dos dias posteriores estão incompletos

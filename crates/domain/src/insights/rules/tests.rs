@@ -260,11 +260,7 @@ fn what_costs_most_is_told_first() {
 
 #[test]
 fn what_has_no_amount_counts_as_a_part_of_what_a_day_leaves() {
-    let stale = StaleShop {
-        provider: Platform::Shopify,
-        shop: "a.example.com".into(),
-        last_sync_at: datetime!(2026-02-01 10:00 UTC),
-    };
+    let stale = unsynced(Platform::Shopify, "a.example.com", false);
     let of = |profit: f64| {
         let money = Money { low: profit - 1.0, expected: profit, high: profit + 1.0, measure: Measure::Profit };
         let story = Story { money: Some(money), usual_day: 60.0, ..outage() };
@@ -653,14 +649,33 @@ fn what_waits_is_told_of_the_day_on_the_shops_clock() {
 
 #[test]
 fn every_stale_shop_is_a_situation_of_its_own() {
-    let shop = |name: &str| StaleShop {
-        provider: Platform::Shopify,
-        shop: name.into(),
-        last_sync_at: datetime!(2026-02-01 10:00 UTC),
-    };
-    let stale_shops = vec![shop("a.example.com"), shop("b.example.com")];
+    let stale_shops = ["a.example.com", "b.example.com"].map(|name| unsynced(Platform::Shopify, name, false)).into();
     let found = fingerprints(&facts(Stored { stale_shops, ..Stored::default() }));
     assert_eq!(found, ["integrations:stale:shopify:a.example.com", "integrations:stale:shopify:b.example.com"]);
+}
+
+#[test]
+fn a_connection_that_the_platform_ended_is_to_be_made_again_and_an_ad_account_is_no_shop() {
+    let of = |provider, has_ended| {
+        let stale_shops = vec![unsynced(provider, "a.example.com", has_ended)];
+        let Wording { body, suggested_action, .. } =
+            told(&facts(Stored { stale_shops, ..Stored::default() })).remove(0);
+        format!("{body} {suggested_action}")
+    };
+    assert_eq!(
+        of(Platform::Shopify, true),
+        "The Shopify shop \"a.example.com\" was last synced on Sunday 1 February (UTC). Shopify no longer accepts the \
+         connection. Connect it again."
+    );
+    assert_eq!(
+        of(Platform::Meta, false),
+        "The Meta ad account \"a.example.com\" was last synced on Sunday 1 February (UTC). Check the connection, and \
+         connect the account again if need be."
+    );
+}
+
+fn unsynced(provider: Platform, shop: &str, has_ended: bool) -> StaleShop {
+    StaleShop { provider, shop: shop.into(), last_sync_at: datetime!(2026-02-01 10:00 UTC), has_ended }
 }
 
 /// What is seen of a lever on a day, what is usual, and what that is worth in profit, in a shop of about 44 orders and 2,010 USD
@@ -814,11 +829,10 @@ fn shops_with_everything() -> [Facts; 6] {
             critical: (0..many).flat_map(|at| [item(9 * at), item(9 * at + 1)]).collect(),
             reorders: (0..many).map(|at| pending(&format!("R-{at} 99 % off"), 30 + at - many, 2.0)).collect(),
             segments: vec![segment(Segment::Vip, 10, dec!(750)), segment(Segment::AtRisk, many, dec!(250.55))],
-            stale_shops: vec![StaleShop {
-                provider: Platform::Shopify,
-                shop: "a.example.com".into(),
-                last_sync_at: datetime!(2026-02-01 10:00 UTC),
-            }],
+            stale_shops: vec![
+                unsynced(Platform::Shopify, "a.example.com", false),
+                unsynced(Platform::Shopify, "b.example.com", true),
+            ],
             waiting: (many > 0).then(|| CommentsWaiting {
                 comments: many,
                 complaints: (many - 1) / 3,
@@ -847,7 +861,8 @@ fn shops_with_everything() -> [Facts; 6] {
         ..Stored::default()
     };
     let rise = Facts { days: days(|day| day.cogs = dec!(25)), ..facts(alone) };
-    let fall = Facts { days: days(dear), ..facts(Stored::default()) };
+    let of_ads = vec![unsynced(Platform::Meta, "Ads", false)];
+    let fall = Facts { days: days(dear), ..facts(Stored { stale_shops: of_ads, ..Stored::default() }) };
     [shop(1, dear), shop(8, loss), shop(0, loss), good, rise, fall]
 }
 
@@ -875,10 +890,10 @@ fn the_texts_of_the_catalogue_pass_the_check_of_models_texts() {
             }
             told += 1;
         }
-        // The stories, three of the periods (but for a fall that stories tell), a stale shop; the stock, the customers and the
-        // comments of two shops, and the campaign of one; a record, a story, three products and their week; a rise and a
-        // campaign; and a fall with its ads.
-        assert_eq!(told, 3 * (15 * 4 + 4 + 3 + 1) - 1 + 2 * 5 + 1 + 6 + 2 + 3);
+        // The stories, three of the periods (but for a fall that stories tell), two stale shops; the stock, the customers and
+        // the comments of two shops, and the campaign of one; a record, a story, three products and their week; a rise and a
+        // campaign; and a fall with its ads and their account.
+        assert_eq!(told, 3 * (15 * 4 + 4 + 3 + 2) - 1 + 2 * 5 + 1 + 6 + 2 + 4);
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
