@@ -124,7 +124,11 @@ fn draft(found: &TookOff, usual_day: Decimal) -> Draft {
         .with("most", count(product.before.into_iter().max().unwrap_or_default()))
         .with("sales", Value::Money(*sales))
         .with("purchases_moved", Value::Moved(Direction::Up));
-    let told = match product.stock.filter(|stock| !is_out_of_stock(*stock)) {
+    let told = match product.stock {
+        // Who cannot buy it is not to be shown it.
+        Some(stock) if is_out_of_stock(stock) => {
+            told.with("stocked", code(if product.is_on_order { "awaited" } else { "out" }))
+        }
         Some(stock) => {
             // What is left lasts for a part of a day at least.
             let cover = (stock.saturating_mul(WEEK_DAYS) / product.units.max(1)).max(1);
@@ -228,7 +232,8 @@ mod tests {
     #[case(Some(60), false, "short")]
     #[case(Some(60), true, "enough")]
     #[case(Some(129), false, "enough")]
-    #[case(Some(0), false, "unknown")]
+    #[case(Some(0), false, "out")]
+    #[case(Some(0), true, "awaited")]
     #[case(None, false, "unknown")]
     fn a_short_stock_is_to_be_reordered(#[case] stock: Option<i64>, #[case] is_on_order: bool, #[case] stocked: &str) {
         let product = ProductWeeks { stock, is_on_order, ..product(30, EVEN) };

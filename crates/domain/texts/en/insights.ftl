@@ -161,6 +161,8 @@ insight-product-took-off =
     .title = { $product } took off: { $purchases } purchases in { $days } days
     .body = The last { $days } days brought { $purchases } purchases of { $product }, { $units } units in all. In the { $before } days before, { $days } days brought { $usual } on average and { $most } at most. That is about { $sales } more in sales.{ $stocked ->
         [unknown] {""}
+        [out] {" "}There is no stock left of it.
+        [awaited] {" "}There is no stock left of it.
        *[other] {" "}At this pace the stock of { $stock } lasts { $cover_n ->
             [one] { $cover } day.
            *[other] { $cover } days.
@@ -168,6 +170,8 @@ insight-product-took-off =
     }
     .action = { $stocked ->
         [short] Reorder { $product } before it sells out.
+        [out] Reorder { $product }, or take it off the shop until it is back.
+        [awaited] Units of { $product } are on order: ask the supplier when they come, and say so in the shop.
        *[other] Show { $product } more prominently while it sells.
     }
     .impact = { $sales } more in sales in { $days } days

@@ -161,6 +161,8 @@ insight-product-took-off =
     .title = { $product } despegó: { $purchases } compras en { $days } días
     .body = Los últimos { $days } días trajeron { $purchases } compras de { $product }, { $units } unidades en total. En los { $before } días anteriores, { $days } días trajeron { $usual } en promedio y { $most } como máximo. Son unos { $sales } más en ventas.{ $stocked ->
         [unknown] {""}
+        [out] {" "}No queda stock.
+        [awaited] {" "}No queda stock.
        *[other] {" "}A este ritmo, el stock de { $stock } dura { $cover_n ->
             [one] { $cover } día.
            *[other] { $cover } días.
@@ -168,6 +170,8 @@ insight-product-took-off =
     }
     .action = { $stocked ->
         [short] Repón { $product } antes de que se agote.
+        [out] Repón { $product } o retíralo de la tienda hasta que vuelva.
+        [awaited] Hay unidades de { $product } en camino: pregunta al proveedor cuándo llegan y dilo en la tienda.
        *[other] Muestra { $product } en un lugar más visible mientras se vende.
     }
     .impact = { $sales } más en ventas en { $days } días

@@ -161,6 +161,8 @@ insight-product-took-off =
     .title = { $product } decolou: { $purchases } compras em { $days } dias
     .body = Os últimos { $days } dias trouxeram { $purchases } compras de { $product }, { $units } unidades ao todo. Nos { $before } dias anteriores, { $days } dias trouxeram { $usual } em média e { $most } no máximo. São cerca de { $sales } a mais em vendas.{ $stocked ->
         [unknown] {""}
+        [out] {" "}Não há estoque.
+        [awaited] {" "}Não há estoque.
        *[other] {" "}Nesse ritmo, o estoque de { $stock } dura { $cover_n ->
             [one] { $cover } dia.
            *[other] { $cover } dias.
@@ -168,6 +170,8 @@ insight-product-took-off =
     }
     .action = { $stocked ->
         [short] Reponha { $product } antes que acabe.
+        [out] Reponha { $product } ou tire o produto da loja até ele voltar.
+        [awaited] Há unidades de { $product } a caminho: pergunte ao fornecedor quando chegam e diga isso na loja.
        *[other] Mostre { $product } com mais destaque enquanto vende.
     }
     .impact = { $sales } a mais em vendas em { $days } dias

@@ -321,6 +321,19 @@ fn a_product_that_took_off_is_told_but_for_what_a_story_tells() {
 }
 
 #[test]
+fn a_product_that_took_off_and_is_gone_is_not_to_be_shown() {
+    let action = |is_on_order| {
+        let mut shop = record(dec!(100));
+        shop.stored.products = vec![ProductWeeks { is_on_order, ..surging("MUG", Some(0)) }];
+        let said = told(&shop).into_iter().find(|told| told.title.contains("took off")).unwrap();
+        assert!(said.body.ends_with("more in sales. There is no stock left of it."), "{}", said.body);
+        said.suggested_action
+    };
+    assert_eq!(action(false), "Reorder \"MUG\", or take it off the shop until it is back.");
+    assert_eq!(action(true), "Units of \"MUG\" are on order: ask the supplier when they come, and say so in the shop.");
+}
+
+#[test]
 fn a_campaign_that_pays_is_told_but_for_what_a_story_tells() {
     let mut shop = Facts { days: days(|_| ()), ..facts(Stored::default()) };
     shop.stored.campaigns = vec![campaign("Spring", 4_000), campaign("Sale", 900)];
@@ -853,7 +866,7 @@ fn shops_with_everything() -> [Facts; 6] {
         day.cogs = dec!(95);
         day.basis.returned_cogs = dec!(1.115);
     };
-    let products = vec![surging("MUG 99 % off", Some(60)), surging("LAMP", Some(12)), surging("VASE", None)];
+    let products = vec![surging("MUG 99 % off", Some(60)), surging("LAMP", Some(12)), surging("VASE", Some(0))];
     let good = Facts { stored: Stored { products, ..of_stories([outage()]).stored }, ..record(dec!(250)) };
     let alone = Stored {
         campaigns: vec![campaign("C-0 99 % off", 4_000)],
