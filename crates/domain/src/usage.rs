@@ -58,9 +58,10 @@ impl Figures {
         self.consumed - self.refunded
     }
 
-    /// The part of `all` that was spent here, at least 0; 0 where nothing was spent.
+    /// The part of `all` that was spent here, 0 to 1; 0 where nothing was spent. Others of which more was given back than taken
+    /// make `all` less than what was spent here.
     pub fn share_of(&self, all: &Self) -> Decimal {
-        quotient(self.spent().max(0).into(), all.spent().into()).unwrap_or_default()
+        quotient(self.spent().max(0).into(), all.spent().into()).unwrap_or_default().min(Decimal::ONE)
     }
 
     fn add(&mut self, other: &Self) {
@@ -209,6 +210,16 @@ mod tests {
             week.by_feature.iter().map(|used| (used.feature.as_str(), used.figures.spent())).collect();
         assert_eq!(features, [("insight", 20), ("chat", 15)]);
         assert_eq!((usage.periods[1].figures.spent(), usage.periods[1].change_pct), (1_065, None));
+    }
+
+    #[test]
+    fn no_feature_is_more_than_the_whole() {
+        // What was taken before the period is given back in it.
+        let days = [used(TODAY, "chat", 100, 0), used(TODAY, "insight", 0, 20)];
+        let week = &sum_up(&days, TODAY).periods[0];
+        assert_eq!(week.figures.spent(), 80);
+        let shares: Vec<_> = week.by_feature.iter().map(|used| used.figures.share_of(&week.figures)).collect();
+        assert_eq!(shares, [dec!(1), dec!(0)]);
     }
 
     #[test]
