@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 use super::{
     offers,
     posting::{Locked, Operation, apply, lock},
-    top_ups::{follow_settings, queue_if_low},
+    top_ups::{queue_if_low, switch_off},
 };
 use crate::{
     Store,
@@ -40,6 +40,9 @@ use crate::{
 };
 
 type Ended<T> = Result<T, Rollback<SettleError>>;
+
+/// Why recharging was switched off, as `disabled_reason` says it.
+const CHARGED_BACK: &str = "a payment was charged back";
 
 #[async_trait]
 impl PaymentStore for Store {
@@ -131,7 +134,8 @@ async fn settle(connection: &mut AsyncPgConnection, settlement: &Settlement, now
     let next = Known { status: Some(payment.status), ..known };
     let step = step(known.status, payment.status);
     if step != Step::Ignore && payment.status == PaymentStatus::ChargedBack {
-        writing.stop_automatic_charges(connection).await?;
+        // A card whose owner denies a payment is not charged again without being asked, not by a charge that waits either.
+        switch_off(connection, *account, CHARGED_BACK, now).await?;
     }
     match step {
         Step::Ignore => Ok(Settled::Unchanged),
@@ -372,17 +376,6 @@ impl Writing<'_> {
         let on = credit_balances::table.find(account.0).filter(credit_balances::auto_topup_enabled);
         diesel::update(on).set(failures).execute(connection).await?;
         Ok(())
-    }
-
-    /// A card whose owner denies a payment is not charged again without being asked, not by a charge that waits either.
-    async fn stop_automatic_charges(&self, connection: &mut AsyncPgConnection) -> Result<(), Error> {
-        let off = (
-            credit_balances::auto_topup_enabled.eq(false),
-            credit_balances::auto_topup_disabled_reason.eq("a payment was charged back"),
-        );
-        let target = credit_balances::table.find(self.settlement.account.0);
-        diesel::update(target).set(off).execute(connection).await?;
-        follow_settings(connection, self.settlement.account, self.now).await
     }
 
     /// Takes the credits of a payment away again, as far as they are still there. The second value is what was not.

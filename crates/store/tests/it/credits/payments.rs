@@ -191,6 +191,16 @@ async fn a_chargeback_switches_recharging_off() {
 }
 
 #[tokio::test]
+async fn a_chargeback_switches_nothing_off_that_was_off() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 0).await;
+    settle(&db, pack(payer, "p1", PaymentStatus::Approved)).await;
+    settle(&db, pack(payer, "p1", PaymentStatus::ChargedBack)).await;
+    let settings = db.store.summary(payer).await.unwrap().auto_topup;
+    assert_eq!((settings.enabled, settings.disabled_reason), (false, None));
+}
+
+#[tokio::test]
 async fn a_chargeback_cancels_the_charge_that_waits() {
     let db = fresh().await;
     let payer = account(&db.sql, 0).await;
