@@ -169,7 +169,9 @@ fn profit(before: &Sums, last: &Sums, returned: Decimal) -> Option<Draft> {
     let costs = |sums: &Sums| sums.components.net_revenue() - sums.components.final_profit();
     let (kind, fingerprint, severity) = match () {
         () if is < Decimal::ZERO => (Kind::Loss, "profit:loss", Severity::High),
-        () if is < was * (Decimal::ONE - NOTABLE_CHANGE) => (Kind::ProfitFell, "profit:fall", Severity::Medium),
+        () if is < was && is <= was * (Decimal::ONE - NOTABLE_CHANGE) => {
+            (Kind::ProfitFell, "profit:fall", Severity::Medium)
+        }
         () if is > was && is >= was * (Decimal::ONE + NOTABLE_CHANGE) => {
             (Kind::ProfitRose, "profit:rise", Severity::Low)
         }

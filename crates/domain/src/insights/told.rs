@@ -172,7 +172,9 @@ impl Told {
         let filled = match parts.first() {
             Some(first) => {
                 let titles: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
-                let is_over = |part: &&Told| part.figure("state") == Some(&Value::Code("over".to_owned()));
+                let has_ended = |state: &str| matches!(state, "over" | "usual");
+                let is_over =
+                    |part: &&Told| matches!(part.figure("state"), Some(Value::Code(state)) if has_ended(state));
                 let open = self.parts.iter().zip(&parts).find(|(part, _)| !is_over(part)).map(|(_, wording)| wording);
                 filled.text("stories", titles.join("; ")).text("todo", &open.unwrap_or(first).suggested_action)
             }

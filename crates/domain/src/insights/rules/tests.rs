@@ -273,6 +273,18 @@ fn what_has_no_amount_counts_as_a_part_of_what_a_day_leaves() {
 }
 
 #[test]
+fn profit_that_falls_by_a_fifth_is_told_as_one_that_rises_by_it() {
+    // 50 a day before.
+    let of = |cogs| fingerprints(&Facts { days: days(|day| day.cogs = cogs), ..facts(Stored::default()) });
+    assert_eq!((of(dec!(50)), of(dec!(30))), (vec!["profit:fall".to_owned()], vec!["profit:rise".to_owned()]));
+    assert_eq!((of(dec!(49.99)), of(dec!(30.01))), (vec![], vec![]));
+    // Nothing before and nothing after is no fall.
+    let nothing = Facts { days: days(|_| ()), ..facts(Stored::default()) };
+    let days = nothing.days.iter().map(|day| DayTotals { cogs: dec!(90), ..*day }).collect();
+    assert_eq!(fingerprints(&Facts { days, ..nothing }), Vec::<String>::new());
+}
+
+#[test]
 fn a_rise_of_profit_is_good_news() {
     // 50 a day before (1,500), 65 a day after (1,950).
     let rose = Facts { days: days(|day| day.cogs = dec!(25)), ..facts(Stored::default()) };
@@ -387,6 +399,17 @@ fn a_best_day_is_the_best_of_the_days_that_are_looked_at() {
     let year = (1..=265).rev().map(|at| DayTotals { day: first - Duration::days(at), ..shop.days[0] });
     shop.days = year.chain(shop.days.iter().copied()).collect();
     assert_eq!(title(&shop).as_deref(), Some("Your best day in a year was Friday 27 February"));
+}
+
+#[test]
+fn the_one_thing_to_do_of_a_week_is_about_what_goes_on() {
+    let money = Money { low: -900.0, expected: -800.0, high: -700.0, measure: Measure::Profit };
+    let less = Story { money: Some(money), ..story(Some(LeverKind::Traffic), None) };
+    for phase in [Phase::Over { since: date!(2026 - 02 - 22) }, Phase::Usual] {
+        let mut facts = of_stories([Story { phase, ..outage() }, less.clone()]);
+        facts.days = record(dec!(100)).days;
+        assert_eq!(told(&facts)[0].suggested_action, "Check where visits come from: ads, searches and mailings.");
+    }
 }
 
 #[test]
