@@ -47,6 +47,11 @@ auto-cap-is = At most { $credits } are bought in a calendar month (UTC).
 auto-cap-none = How much is bought in a month is limited by the service only.
 auto-last = Last bought: { $time }.
 auto-stopped = The service switched it off: { $reason }.
+auto-stopped-charged-back = a payment was charged back
+auto-stopped-deletion = the deletion of the account was asked for
+auto-stopped-unknown = for a day it was not known whether a charge was made
+auto-stopped-not-credited = a charge was paid, and the credits could not be added ({ $reason })
+auto-stopped-failed = { $count } charges in a row failed, the last one with { $reason }
 auto-failed = { $count_n ->
     [one] The last charge failed: { $reason }.
    *[other] The last { $count } charges failed: { $reason }.

@@ -48,6 +48,11 @@ auto-cap-is = En un mes calendario (UTC) se compran como mucho { $credits }.
 auto-cap-none = Cuánto se compra al mes lo limita solo el servicio.
 auto-last = Última compra: { $time }.
 auto-stopped = El servicio la apagó: { $reason }.
+auto-stopped-charged-back = hubo un contracargo de un pago
+auto-stopped-deletion = se pidió eliminar la cuenta
+auto-stopped-unknown = durante un día no se supo si se había hecho un cobro
+auto-stopped-not-credited = se pagó un cobro y no se pudieron añadir los créditos ({ $reason })
+auto-stopped-failed = fallaron { $count } cobros seguidos, el último con { $reason }
 auto-failed = { $count_n ->
     [one] El último cobro falló: { $reason }.
    *[other] Los últimos { $count } cobros fallaron: { $reason }.

@@ -48,6 +48,11 @@ auto-cap-is = Em um mês (UTC) são comprados no máximo { $credits }.
 auto-cap-none = Quanto se compra por mês é limitado só pelo serviço.
 auto-last = Última compra: { $time }.
 auto-stopped = O serviço a desligou: { $reason }.
+auto-stopped-charged-back = um pagamento foi contestado (chargeback)
+auto-stopped-deletion = foi pedida a exclusão da conta
+auto-stopped-unknown = durante um dia não se soube se uma cobrança tinha sido feita
+auto-stopped-not-credited = uma cobrança foi paga e os créditos não puderam ser adicionados ({ $reason })
+auto-stopped-failed = { $count } cobranças seguidas falharam, a última com { $reason }
 auto-failed = { $count_n ->
     [one] A última cobrança falhou: { $reason }.
    *[other] As últimas { $count } cobranças falharam: { $reason }.

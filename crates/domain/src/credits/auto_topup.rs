@@ -1,5 +1,7 @@
 //! Automatic top-up: the settings, and when a charge may be made.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use time::{Duration, Month, OffsetDateTime};
 
@@ -43,6 +45,57 @@ pub struct AutoTopup {
     pub last_failure: Option<String>,
     /// Why it was switched off by the service; `None` when it was not.
     pub disabled_reason: Option<String>,
+}
+
+/// Why the service switched it off: kept, and told by the API, as an English sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SwitchedOff {
+    ChargedBack,
+    DeletionAsked,
+    UnknownOutcome,
+    /// A charge was paid and not credited, for this reason.
+    NotCredited(String),
+    /// So many charges in a row failed, the last for this reason.
+    Failed {
+        charges: i64,
+        last: String,
+    },
+}
+
+const CHARGED_BACK: &str = "a payment was charged back";
+const DELETION_ASKED: &str = "the deletion of the account was asked for";
+const OUTCOME_UNKNOWN: &str = "for a day it was not known whether a charge was made";
+const NOT_CREDITED: &str = "a charge was paid but could not be credited: ";
+const CHARGES_FAILED: &str = " charges failed, the last one: ";
+
+impl SwitchedOff {
+    /// What a sentence says; none of one that another version wrote.
+    pub fn read(sentence: &str) -> Option<Self> {
+        match sentence {
+            CHARGED_BACK => Some(Self::ChargedBack),
+            DELETION_ASKED => Some(Self::DeletionAsked),
+            OUTCOME_UNKNOWN => Some(Self::UnknownOutcome),
+            other => match other.strip_prefix(NOT_CREDITED) {
+                Some(reason) => Some(Self::NotCredited(reason.to_owned())),
+                None => {
+                    let (charges, last) = other.split_once(CHARGES_FAILED)?;
+                    Some(Self::Failed { charges: charges.parse().ok()?, last: last.to_owned() })
+                }
+            },
+        }
+    }
+}
+
+impl fmt::Display for SwitchedOff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ChargedBack => f.write_str(CHARGED_BACK),
+            Self::DeletionAsked => f.write_str(DELETION_ASKED),
+            Self::UnknownOutcome => f.write_str(OUTCOME_UNKNOWN),
+            Self::NotCredited(reason) => write!(f, "{NOT_CREDITED}{reason}"),
+            Self::Failed { charges, last } => write!(f, "{charges}{CHARGES_FAILED}{last}"),
+        }
+    }
 }
 
 /// New settings. What is none stays as it is.
@@ -336,6 +389,23 @@ mod tests {
 
     fn terms(item: &str, customer_id: &str) -> Terms {
         Terms { customer_id: customer_id.to_owned(), item: item.to_owned(), price: prices().packs()[0].price }
+    }
+
+    #[rstest]
+    #[case(SwitchedOff::ChargedBack, "a payment was charged back")]
+    #[case(SwitchedOff::DeletionAsked, "the deletion of the account was asked for")]
+    #[case(SwitchedOff::UnknownOutcome, "for a day it was not known whether a charge was made")]
+    #[case(
+        SwitchedOff::NotCredited("amount_mismatch".to_owned()),
+        "a charge was paid but could not be credited: amount_mismatch"
+    )]
+    #[case(
+        SwitchedOff::Failed { charges: 3, last: "card_declined".to_owned() },
+        "3 charges failed, the last one: card_declined"
+    )]
+    fn why_it_was_switched_off_is_a_sentence_that_can_be_read(#[case] why: SwitchedOff, #[case] sentence: &str) {
+        assert_eq!((why.to_string().as_str(), SwitchedOff::read(sentence)), (sentence, Some(why)));
+        assert_eq!(SwitchedOff::read("the moon was full"), None);
     }
 
     #[test]

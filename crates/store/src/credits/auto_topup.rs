@@ -12,7 +12,7 @@ use domain::{
     audit::Entry,
     credits::auto_topup::{
         AutoTopup, AutoTopupChange, AutoTopupStore, BALANCE_RESTORED, ChargeRef, Left, MAX_FAILURES, SENT_AGAIN_FOR,
-        Sent, Terms, Waiting, month_start,
+        Sent, SwitchedOff, Terms, Waiting, month_start,
     },
     payments::Price,
 };
@@ -385,7 +385,7 @@ async fn leave(
             lock(connection, charge.account).await?;
             let unnamed = auto_topups::payment_id.eq(None::<String>);
             if diesel::update(held).set((unnamed, again(until))).execute(connection).await? == 1 {
-                stop(connection, charge.account, "unknown_outcome", UNKNOWN).await?;
+                stop(connection, charge.account, "unknown_outcome", &SwitchedOff::UnknownOutcome).await?;
             }
         }
         Left::Unsent { until } => {
@@ -419,23 +419,24 @@ async fn leave(
         Left::Stopped { reason } => {
             lock(connection, charge.account).await?;
             if end(connection, charge, reason, now).await? {
-                let why = format!("a charge was paid but could not be credited: {reason}");
-                stop(connection, charge.account, reason, &why).await?;
+                stop(connection, charge.account, reason, &SwitchedOff::NotCredited(reason.clone())).await?;
             }
         }
     }
     Ok(())
 }
 
-/// What an owner reads of a charge that is left open.
-const UNKNOWN: &str = "for a day it was not known whether a charge was made";
-
 /// Switches recharging off for what became of a charge.
-async fn stop(connection: &mut AsyncPgConnection, account: AccountId, failure: &str, why: &str) -> Result<(), Error> {
+async fn stop(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    failure: &str,
+    why: &SwitchedOff,
+) -> Result<(), Error> {
     let off = (
         credit_balances::auto_topup_enabled.eq(false),
         credit_balances::auto_topup_last_failure.eq(failure),
-        credit_balances::auto_topup_disabled_reason.eq(why),
+        credit_balances::auto_topup_disabled_reason.eq(why.to_string()),
     );
     diesel::update(credit_balances::table.find(account.0)).set(off).execute(connection).await?;
     Ok(())
@@ -476,9 +477,10 @@ async fn note_failure(connection: &mut AsyncPgConnection, account: AccountId, re
     if failures < MAX_FAILURES {
         return Ok(auto_topup_enabled);
     }
+    let why = SwitchedOff::Failed { charges: failures, last: reason.to_owned() };
     let off = (
         credit_balances::auto_topup_enabled.eq(false),
-        credit_balances::auto_topup_disabled_reason.eq(format!("{failures} charges failed, the last one: {reason}")),
+        credit_balances::auto_topup_disabled_reason.eq(why.to_string()),
     );
     diesel::update(target).set(off).execute(connection).await?;
     Ok(false)

@@ -9,7 +9,7 @@ use diesel::{
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, ChargeId, StoreError,
-    credits::{Change, CreditAmount, OperationKey, RechargeSource, Transaction},
+    credits::{Change, CreditAmount, OperationKey, RechargeSource, Transaction, auto_topup::SwitchedOff},
     events::{Amount, Event, PurchaseCreated, SubscriptionActivated},
     payments::{
         Entitlement, Offer, PaymentId, PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal, SettleError,
@@ -40,9 +40,6 @@ use crate::{
 };
 
 type Ended<T> = Result<T, Rollback<SettleError>>;
-
-/// Why recharging was switched off, as `disabled_reason` says it.
-const CHARGED_BACK: &str = "a payment was charged back";
 
 #[async_trait]
 impl PaymentStore for Store {
@@ -135,7 +132,7 @@ async fn settle(connection: &mut AsyncPgConnection, settlement: &Settlement, now
     let step = step(known.status, payment.status);
     if step != Step::Ignore && payment.status == PaymentStatus::ChargedBack {
         // A card whose owner denies a payment is not charged again without being asked, not by a charge that waits either.
-        switch_off(connection, *account, CHARGED_BACK, now).await?;
+        switch_off(connection, *account, &SwitchedOff::ChargedBack, now).await?;
     }
     match step {
         Step::Ignore => Ok(Settled::Unchanged),

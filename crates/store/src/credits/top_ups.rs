@@ -6,7 +6,11 @@ use diesel::{
     sql_types::{BigInt, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
-use domain::{AccountId, StoreError, credits::auto_topup::Trigger, error::Chain};
+use domain::{
+    AccountId, StoreError,
+    credits::auto_topup::{SwitchedOff, Trigger},
+    error::Chain,
+};
 use time::OffsetDateTime;
 
 use super::posting::{Locked, lock};
@@ -110,12 +114,13 @@ pub(super) async fn follow_settings(
 pub(crate) async fn switch_off(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    reason: &str,
+    why: &SwitchedOff,
     now: OffsetDateTime,
 ) -> Result<(), Error> {
     lock(connection, account).await?;
     let on = credit_balances::table.find(account.0).filter(credit_balances::auto_topup_enabled);
-    let off = (credit_balances::auto_topup_enabled.eq(false), credit_balances::auto_topup_disabled_reason.eq(reason));
+    let reason = credit_balances::auto_topup_disabled_reason.eq(why.to_string());
+    let off = (credit_balances::auto_topup_enabled.eq(false), reason);
     diesel::update(on).set(off).execute(connection).await?;
     follow_settings(connection, account, now).await
 }

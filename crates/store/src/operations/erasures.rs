@@ -9,6 +9,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError, UserId,
     audit::Entry,
+    credits::auto_topup::SwitchedOff,
     erasure::{Erasure, ErasureStore},
     mail::Notice,
 };
@@ -25,9 +26,6 @@ use crate::{
     people::{audit, mails},
     schema::{accounts, api_keys, auto_topups, erasures, sessions},
 };
-
-/// Why recharging was switched off, as `disabled_reason` says it.
-const SWITCHED_OFF_BECAUSE: &str = "the deletion of the account was asked for";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = erasures, check_for_backend(diesel::pg::Pg))]
@@ -52,7 +50,7 @@ async fn stop_charges(connection: &mut AsyncPgConnection, user: &UserId, now: Of
         .load(connection)
         .await?;
     for account in all {
-        top_ups::switch_off(connection, AccountId(account), SWITCHED_OFF_BECAUSE, now).await?;
+        top_ups::switch_off(connection, AccountId(account), &SwitchedOff::DeletionAsked, now).await?;
     }
     Ok(())
 }

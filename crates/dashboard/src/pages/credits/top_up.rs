@@ -4,7 +4,7 @@ use domain::{
     accounts::Mode,
     credits::{
         AutoTopup,
-        auto_topup::{Asked, AutoTopupChange, InvalidSettings, MAX_THRESHOLD, checked},
+        auto_topup::{Asked, AutoTopupChange, InvalidSettings, MAX_THRESHOLD, SwitchedOff, checked},
     },
     payments::{CreditPack, Price, PriceList},
     people::Act,
@@ -180,11 +180,27 @@ fn said(writer: &Writer, settings: &AutoTopup) -> Vec<String> {
         said.push(writer.message("auto-last").text("time", writer.moment(at)).say());
     }
     if let Some(reason) = &settings.disabled_reason {
-        said.push(writer.message("auto-stopped").text("reason", reason).say());
+        said.push(writer.message("auto-stopped").text("reason", stopped(writer, reason)).say());
     } else if let Some(reason) = settings.last_failure.as_ref().filter(|_| settings.failures > 0) {
         said.push(writer.message("auto-failed").count("count", settings.failures).text("reason", reason).say());
     }
     said
+}
+
+/// Why the service switched it off, in the person's language.
+fn stopped(writer: &Writer, sentence: &str) -> String {
+    match SwitchedOff::read(sentence) {
+        Some(SwitchedOff::ChargedBack) => writer.say("auto-stopped-charged-back"),
+        Some(SwitchedOff::DeletionAsked) => writer.say("auto-stopped-deletion"),
+        Some(SwitchedOff::UnknownOutcome) => writer.say("auto-stopped-unknown"),
+        Some(SwitchedOff::NotCredited(reason)) => {
+            writer.message("auto-stopped-not-credited").text("reason", reason).say()
+        }
+        Some(SwitchedOff::Failed { charges, last }) => {
+            writer.message("auto-stopped-failed").count("count", charges).text("reason", last).say()
+        }
+        None => sentence.to_owned(),
+    }
 }
 
 fn form(writer: &Writer, settings: &AutoTopup, sizes: &[i64], sent: Option<(AutoFields, Fault)>) -> Form {
@@ -272,6 +288,15 @@ mod tests {
         let stopped =
             AutoTopup { disabled_reason: Some("card_declined".to_owned()), failures: 3, ..AutoTopup::default() };
         assert!(said(&writer("en"), &stopped).iter().any(|text| text.contains("card_declined")));
+        let why = SwitchedOff::Failed { charges: 3, last: "card_declined".to_owned() };
+        let failed = AutoTopup { disabled_reason: Some(why.to_string()), ..stopped };
+        for (locale, text) in [
+            ("en", "The service switched it off: 3 charges in a row failed, the last one with card_declined."),
+            ("es-AR", "El servicio la apagó: fallaron 3 cobros seguidos, el último con card_declined."),
+            ("pt-BR", "O serviço a desligou: 3 cobranças seguidas falharam, a última com card_declined."),
+        ] {
+            assert!(said(&writer(locale), &failed).contains(&text.to_owned()), "{locale}");
+        }
         let on = AutoTopup { enabled: true, threshold: 100, top_up_amount: 500, ..AutoTopup::default() };
         assert!(said(&writer("en"), &on)[0].contains("500 credits"));
     }
