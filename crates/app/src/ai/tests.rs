@@ -1,6 +1,9 @@
 //! Runs on demand: when the model is asked and the run is paid for, and what a panic leaves behind.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicI64, Ordering},
+};
 
 use async_trait::async_trait;
 use domain::{
@@ -10,7 +13,7 @@ use domain::{
     anomalies::MockAnomalyWriter,
     creatives::{MockCreativeSource, MockCreativeWriter},
     customer_metrics::MockCustomerMetricsStore,
-    daily::{MockDailyStore, RollUp},
+    daily::MockDailyStore,
     demand::MockDemandStore,
     insights::{CriticalItem, InsightSource, Kind, MockInsightWriter, Stored, Told, Value},
     inventory::MockInventoryWriter,
@@ -82,7 +85,7 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
     let mut accounts = MockAccountStore::new();
     accounts.expect_find().returning(|id| Ok(Some(account(id))));
     let mut daily = MockDailyStore::new();
-    daily.expect_roll_up().returning(|_, _, _| Ok(Some(RollUp::default())));
+    daily.expect_roll_up_step().returning(|_, _, _, _, _| Ok(Some(true)));
     daily.expect_series().returning(|_, _| Ok(vec![]));
     let ended = Ended::default();
     let noted = ended.clone();
@@ -129,6 +132,19 @@ fn queued<const N: usize>(accounts: [i64; N]) -> MockAiRuns {
 
 fn outcomes(ended: &Ended) -> Vec<(Outcome, Option<String>)> {
     ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+#[tokio::test]
+async fn a_run_goes_by_the_sums_as_they_stand_where_it_would_use_up_its_lease() {
+    static PASSED: AtomicI64 = AtomicI64::new(0);
+    let late = || clock() + Duration::seconds(PASSED.fetch_add(10, Ordering::SeqCst));
+    let mut daily = MockDailyStore::new();
+    daily.expect_series().returning(|_, _| Ok(vec![]));
+    // Each step ends 20 s after the one before.
+    daily.expect_roll_up_step().times(1..=3).returning(|_, _, _, _, _| Ok(Some(false)));
+    let (deps, ended) = deps(queued([7]), MockLanguageModel::new(), &[]);
+    assert!(carry_out_next(&Deps { daily: Arc::new(daily), ..deps }, late).await.unwrap());
+    assert_eq!(outcomes(&ended), [(Outcome::NothingNew, None)]);
 }
 
 #[tokio::test]
