@@ -210,7 +210,8 @@ impl Source<'_> {
         };
         let when = match insight.resolved_at {
             Some(at) => writer.message(format!("insight-ended-{}", insight.status)).text("at", writer.moment(at)).say(),
-            None => writer.message("insight-found").text("at", writer.moment(insight.computed_at)).say(),
+            // Its figures are of then; the situation may be older.
+            None => writer.message("insight-as-of").text("at", writer.moment(insight.computed_at)).say(),
         };
         Item {
             anchor: format!("insight-{}", insight.id),
@@ -312,6 +313,12 @@ mod tests {
             panel.items.iter().map(|item| item.amount.as_ref().map(|(_, value, _)| value.as_str())).collect();
         assert_eq!(amounts, [Some("1450"), Some("20.5"), None]);
         assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/insights?cursor=1"));
+    }
+
+    #[test]
+    fn an_open_insight_says_when_its_figures_were_made() {
+        let about = panel(vec![insight(7, None, Status::Open)], None, false).items.remove(0).about;
+        assert_eq!(about, "Ads · About 120 a day · as of 02:00");
     }
 
     #[test]
