@@ -153,8 +153,9 @@ fn panels(page: &str) -> (Vec<&str>, String) {
 
 async fn assert_page(demo: &Demo, page: &Page) -> usize {
     let api = demo.dashboard.service.process.address();
-    for empty in ["<p class=\"soft\"></p>", "</summary></details>"] {
-        assert!(!page.text.contains(empty), "{}: {empty}", page.address);
+    // Nothing is empty, and no text lacks what is filled into it.
+    for lack in ["<p class=\"soft\"></p>", "</summary></details>", "{$"] {
+        assert!(!page.text.contains(lack), "{}: {lack}", page.address);
     }
     assert!(page.pattern != "/" || !page.text.contains("<p></p>"), "{}", page.address);
     let mut ids: Vec<_> = page.text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();

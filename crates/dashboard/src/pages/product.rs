@@ -20,6 +20,7 @@ use super::{
     html,
     inventory::state_badge,
     panel, query,
+    reorder::title as order_title,
     shell::shell,
     stock::{axis, stock_row},
     window,
@@ -111,10 +112,8 @@ fn lasts(writer: &Writer, item: &Item, freshness: &Freshness, call: &str, api: &
 }
 
 fn reorder(writer: &Writer, suggestion: &Suggestion) -> Reorder {
-    let (quantity, is_recommended) = (suggestion.qty_suggested, suggestion.is_recommended());
-    let title = if is_recommended { "order-so-many" } else { "do-not-order" };
     Reorder {
-        title: writer.message(title).count("quantity", quantity).text("sku", &suggestion.sku).say(),
+        title: order_title(writer, suggestion),
         reason: suggestion.reason_in(writer.texts(), writer.currency),
         way: Way { text: writer.say("reorder"), address: Here::Reorder.address().to_owned() },
     }
@@ -122,7 +121,7 @@ fn reorder(writer: &Writer, suggestion: &Suggestion) -> Reorder {
 
 fn chart(writer: &Writer, range: DayRange, sold: &[ItemDay], freshness: &Freshness, call: &str, api: &Url) -> Chart {
     let mut foot = panel::foot(writer, freshness, vec![writer.say("how-sold")], call, false, api);
-    foot.table = Some(table(writer, sold));
+    foot.table = Some(table(writer, range, sold));
     let drawn = if sold.iter().any(|day| day.sold > 0) {
         Drawn::Line(Box::new(line(writer, range, sold)))
     } else {
@@ -171,25 +170,32 @@ fn summary(writer: &Writer, range: DayRange, sold: &[ItemDay]) -> String {
     }
 }
 
-fn table(writer: &Writer, sold: &[ItemDay]) -> Table {
+/// A row for each day of the chart, the last one first.
+fn table(writer: &Writer, range: DayRange, sold: &[ItemDay]) -> Table {
     let number = |count: i64| writer.number(count.into(), 0);
-    let row = |day: &ItemDay| {
-        let stock = day.stock.map_or_else(|| "–".to_owned(), number);
-        vec![writer.weekday(day.day), number(day.sold), number(day.returned), stock]
+    let row = |date: Date| {
+        let known = sold.iter().find(|day| day.day == date);
+        let count = |of: fn(&ItemDay) -> i64| number(known.map_or(0, of));
+        let left = known.and_then(|day| day.stock).map_or_else(|| "–".to_owned(), number);
+        vec![writer.weekday(date), count(|day| day.sold), count(|day| day.returned), left]
     };
     Table {
         head: ["column-day", "column-sold", "column-returned", "column-left"].map(|id| writer.say(id)).into(),
-        rows: sold.iter().rev().map(row).collect(),
+        rows: (0..days(range)).rev().map(|by| row(shifted(range.first, by))).collect(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::reorder::Status;
     use rust_decimal::dec;
     use time::macros::date;
 
     use super::*;
-    use crate::{pages::stock::tests::item, text::tests::writer};
+    use crate::{
+        pages::{reorder::tests::suggestion, stock::tests::item},
+        text::tests::writer,
+    };
 
     fn sold(day: Date, sold: i64) -> ItemDay {
         ItemDay { day, sold, returned: 0, stock: Some(3) }
@@ -216,5 +222,20 @@ mod tests {
             "{}",
             line.summary
         );
+    }
+    #[test]
+    fn the_table_has_a_row_for_each_day_of_the_chart() {
+        let range = DayRange { first: date!(2026 - 11 - 01), last: date!(2026 - 11 - 22) };
+        let (writer, days) = (writer("en"), [sold(date!(2026 - 11 - 02), 4), sold(date!(2026 - 11 - 20), 9)]);
+        let rows = table(&writer, range, &days).rows;
+        assert_eq!(rows.len(), line(&writer, range, &days).values.len());
+        assert_eq!((&*rows[0].join(" "), &*rows[20].join(" ")), ("Sun 22 Nov 0 0 –", "Mon 2 Nov 4 0 3"));
+    }
+
+    #[test]
+    fn what_to_order_is_told_with_the_name_of_the_product() {
+        let title = |tag, contribution| reorder(&writer(tag), &suggestion(contribution, Status::Pending)).title;
+        assert_eq!(title("en", None), "Order 1,240 of Blue mug (MUG-BLUE)");
+        assert_eq!(title("es-AR", Some(-1.0)), "Blue mug (MUG-BLUE): harían falta 1.240");
     }
 }

@@ -189,19 +189,15 @@ impl Source<'_> {
             Status::Pending => &[(Status::Ordered, "mark-ordered"), (Status::Dismissed, "dismiss")],
             Status::Ordered | Status::Dismissed => &[(Status::Pending, "undo")],
         };
-        let is_recommended = suggestion.is_recommended();
-        let title = if is_recommended { "order-so-many" } else { "do-not-order" };
-        let (sku, name) = (&suggestion.sku, suggestion.product_name.as_ref());
-        let product = name.filter(|name| *name != sku).map_or_else(|| sku.clone(), |name| format!("{name} ({sku})"));
         let about = writer
             .message("reorder-about")
             .count("days", suggestion.forecast_days)
             .text("share", writer.percent(suggestion.confidence, 0))
             .text("at", writer.moment(suggestion.computed_at));
         Item {
-            title: writer.message(title).count("quantity", quantity).text("product", product).say(),
+            title: title(writer, suggestion),
             reason: suggestion.reason_in(writer.texts(), writer.currency),
-            warning: (!is_recommended)
+            warning: (!suggestion.is_recommended())
                 .then(|| Badge { class: "bad", text: format!("! {}", writer.say("sells-at-a-loss")) }),
             about: about.say(),
             quantity: (writer.number(quantity.into(), 0), quantity.to_string(), writer.say("units")),
@@ -242,6 +238,14 @@ impl Source<'_> {
     }
 }
 
+/// How many of which product are to be ordered, or that none should be.
+pub fn title(writer: &Writer, suggestion: &Suggestion) -> String {
+    let words = if suggestion.is_recommended() { "order-so-many" } else { "do-not-order" };
+    let (sku, name) = (&suggestion.sku, suggestion.product_name.as_ref());
+    let product = name.filter(|name| *name != sku).map_or_else(|| sku.clone(), |name| format!("{name} ({sku})"));
+    writer.message(words).count("quantity", suggestion.qty_suggested).text("product", product).say()
+}
+
 /// What runs out first comes first.
 fn by_urgency(suggestions: &[Suggestion]) -> Vec<&Suggestion> {
     let mut sorted: Vec<_> = suggestions.iter().collect();
@@ -251,7 +255,7 @@ fn by_urgency(suggestions: &[Suggestion]) -> Vec<&Suggestion> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use domain::{InventoryItemId, freshness::Freshness, jobs::JobName, page::Page};
     use rust_decimal::dec;
     use time::macros::datetime;
@@ -259,7 +263,7 @@ mod tests {
     use super::*;
     use crate::text::tests::writer;
 
-    fn suggestion(unit_contribution: Option<f64>, status: Status) -> Suggestion {
+    pub fn suggestion(unit_contribution: Option<f64>, status: Status) -> Suggestion {
         let basis = Basis {
             on_hand: 42,
             on_order: 0,
