@@ -152,13 +152,24 @@ impl Writer {
     }
 
     /// `20 Nov`.
-    pub fn day(&self, day: Date) -> String {
+    pub fn short_day(&self, day: Date) -> String {
         self.dated("date-short", day)
     }
 
+    /// The same, with its year where that is not near.
+    pub fn day(&self, day: Date) -> String {
+        if self.texts.is_near(day) { self.short_day(day) } else { self.day_of_year(day) }
+    }
+
     /// `Fri 20 Nov`.
-    pub fn weekday(&self, day: Date) -> String {
+    pub fn short_weekday(&self, day: Date) -> String {
         self.dated("date-weekday", day)
+    }
+
+    /// The same, with its year where that is not near.
+    pub fn weekday(&self, day: Date) -> String {
+        let short = self.short_weekday(day);
+        if self.texts.is_near(day) { short } else { self.with_year(short, day) }
     }
 
     /// `Friday 20 November`, with its year where that is not near.
@@ -168,15 +179,15 @@ impl Writer {
 
     /// `20 Nov 2026`.
     pub fn day_of_year(&self, day: Date) -> String {
-        self.message("day-of-year").text("day", self.day(day)).text("year", day.year()).say()
+        self.with_year(self.short_day(day), day)
     }
 
     /// From one day to another, with the year of the last, and of the first where it is another.
     pub fn days(&self, first: Date, last: Date) -> String {
         let is_one_year = first.year() == last.year();
         self.message("date-range")
-            .text("first", if is_one_year { self.day(first) } else { self.day_of_year(first) })
-            .text("last", self.day(last))
+            .text("first", if is_one_year { self.short_day(first) } else { self.day_of_year(first) })
+            .text("last", self.short_day(last))
             .text("year", last.year())
             .say()
     }
@@ -187,7 +198,7 @@ impl Writer {
         format!("{:02}:{:02}", local.hour(), local.minute())
     }
 
-    /// A time of today, or a day.
+    /// A time of today, or of a day, with its year where that is not near.
     pub fn moment(&self, at: OffsetDateTime) -> String {
         let (day, time) = (self.zone.day_of(at), self.time(at));
         if day == self.today() {
@@ -195,6 +206,10 @@ impl Writer {
         } else {
             self.message("moment-day").text("time", time).text("day", self.day(day)).say()
         }
+    }
+
+    fn with_year(&self, written: String, day: Date) -> String {
+        self.message("day-of-year").text("day", written).text("year", day.year()).say()
     }
 
     fn dated(&self, id: &str, day: Date) -> String {
@@ -353,6 +368,15 @@ pub mod tests {
         assert_eq!(at("es-AR"), ["\u{2212}2.469,10", "12,9%", "vie 20 nov"]);
         assert_eq!(at("es-MX"), ["\u{2212}2,469.10", "12.9%", "vie 20 nov"]);
         assert_eq!(at("pt-BR"), ["\u{2212}2.469,10", "12,9%", "sex 20 nov"]);
+    }
+
+    #[test]
+    fn a_day_that_is_not_near_has_its_year() {
+        let (writer, far) = (writer("en"), date!(2025 - 11 - 20));
+        assert_eq!([writer.day(far), writer.weekday(far)], ["20 Nov 2025", "Thu 20 Nov 2025"]);
+        assert_eq!([writer.short_day(far), writer.short_weekday(far)], ["20 Nov", "Thu 20 Nov"]);
+        assert_eq!(writer.moment(datetime!(2025-11-20 15:00 UTC)), "20 Nov 2025, 12:00");
+        assert_eq!([writer.day(date!(2027 - 10 - 01)), writer.day(date!(2026 - 03 - 01))], ["1 Oct 2027", "1 Mar"]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub fn labels(writer: &Writer, days: &[Date]) -> Vec<(usize, String)> {
     let starts = |date: &Date| if is_long { date.day() == 1 } else { date.weekday() == Weekday::Monday };
     let slots: Vec<_> = days.iter().enumerate().filter(|(_, date)| starts(date)).collect();
     let every = slots.len().div_ceil(LABELS).max(1);
-    slots.into_iter().step_by(every).map(|(slot, date)| (slot, writer.day(*date))).collect()
+    slots.into_iter().step_by(every).map(|(slot, date)| (slot, writer.short_day(*date))).collect()
 }
 
 /// The least and the most of these values; `None` of none.
@@ -66,7 +66,7 @@ pub fn range_of(writer: &Writer, metric: Metric, low: f64, high: f64) -> String 
 /// The mark of an anomaly on a day, if it is one.
 pub fn mark(writer: &Writer, metric: Metric, slot: usize, judged: &JudgedDay, value: Decimal) -> Option<Mark> {
     let (anomaly, expected) = (judged.anomaly?, judged.expected?);
-    let date = writer.weekday(judged.day);
+    let date = writer.short_weekday(judged.day);
     let shown = figures::shown(writer, metric, value);
     let label = writer
         .message("mark")

@@ -98,6 +98,13 @@ pub mod tests {
     }
 
     #[test]
+    fn what_lasts_for_more_than_a_year_has_the_year_of_its_day() {
+        let row = stock_row(&writer("es-AR"), &item(1200, Some(dec!(400))), 14);
+        let Cell::Texts { text, below, .. } = &row.cells[1] else { panic!() };
+        assert_eq!((text.as_str(), below.as_deref()), ("dom 26 dic 2027", Some("25 dic 2027 a 27 dic 2027")));
+    }
+
+    #[test]
     fn what_is_gone_is_bad_and_what_lasts_for_long_has_no_day() {
         let on = |item: &Item| match stock_row(&writer("en"), item, 14).cells.pop() {
             Some(Cell::Texts { text, is_bad, .. }) => (text, is_bad),

@@ -51,13 +51,17 @@ impl Texts {
         }
     }
 
+    /// Whether a date is written without its year.
+    pub fn is_near(&self, day: Date) -> bool {
+        self.today.is_some_and(|today| (today - day).whole_days().unsigned_abs() < WITH_YEAR_DAYS)
+    }
+
     pub(super) fn written_day(&self, id: &str, day: Date) -> String {
-        let near = |today: Date| (today - day).whole_days().unsigned_abs() < WITH_YEAR_DAYS;
         let month_first = self.locale.language == Language::English
             && self.locale.region.is_some_and(|region| MONTH_FIRST.contains(&region.as_str()));
         self.message(id)
             .text("order", if month_first { "month" } else { "day" })
-            .text("with_year", if self.today.is_some_and(near) { "no" } else { "yes" })
+            .text("with_year", if self.is_near(day) { "no" } else { "yes" })
             .count("weekday", day.weekday().number_from_monday())
             .count("month", u8::from(day.month()))
             .text("date", day.day())
