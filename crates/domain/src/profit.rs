@@ -147,7 +147,7 @@ pub fn net_revenue(days: &[Snapshot]) -> Option<Decimal> {
 }
 
 /// A date as a cursor: its digits, so that later days have larger ones.
-pub fn cursor_of(day: Date) -> i64 {
+fn cursor_of(day: Date) -> i64 {
     i64::from(day.year()) * 10_000 + i64::from(u8::from(day.month())) * 100 + i64::from(day.day())
 }
 

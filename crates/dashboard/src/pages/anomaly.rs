@@ -43,8 +43,8 @@ use crate::{
 const DAY_HOURS: i64 = 24;
 /// Days around it that are drawn, before and after.
 const AROUND: i64 = 28;
-/// The days that the API looks back at most: on anomalies, and on the days of a metric.
-const MOST_DAYS: (i64, i64) = (90, 365);
+/// The days that the API looks back on anomalies at most.
+const MOST_DAYS: i64 = 90;
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
@@ -172,7 +172,7 @@ impl Source<'_> {
     /// The call whose answer has the anomaly and those of its day.
     fn api_path(&self) -> String {
         let range = DayRange { first: self.found.anomaly.day, last: self.writer.today() };
-        format!("/api/v1/anomalies?days={}", days(range).clamp(1, MOST_DAYS.0))
+        format!("/api/v1/anomalies?days={}", days(range).clamp(1, MOST_DAYS))
     }
 
     fn beside_head(&self) -> Vec<Head> {
@@ -279,6 +279,16 @@ mod tests {
     fn what_is_drawn_is_over() {
         let range = around(&writer("en"), &anomaly(7, Kind::Univariate, "orders"));
         assert_eq!((range.first, range.last), (date!(2026 - 10 - 23), date!(2026 - 11 - 21)));
+    }
+
+    #[test]
+    fn the_call_of_the_chart_gives_its_days_however_long_ago_they_were() {
+        let call = with(|source| {
+            let judged = Dated { found: vec![], freshness: source.freshness.clone() };
+            let around = around(source.writer, &source.found.anomaly);
+            chart::panel(source, Metric::Orders, around, &judged, &[]).foot.call.map(|call| call.json)
+        });
+        assert_eq!(call.as_deref(), Some("/api/v1/metrics?metric=orders&days=30&until=2026-11-21"));
     }
 
     #[test]

@@ -4,9 +4,9 @@ use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     freshness::Freshness,
     money::round,
-    periods::{days, shifted},
+    periods::shifted,
     profit::{
-        Assumptions, DayRange, Explained, Snapshot, cursor_of,
+        Assumptions, DayRange, Explained, Snapshot,
         explain::{self, Explanation, Value},
     },
 };
@@ -26,9 +26,6 @@ use crate::{
         rows::Badge,
     },
 };
-
-/// Days that the API looks back at most.
-const MOST_DAYS: i64 = 365;
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
@@ -64,9 +61,7 @@ fn figures(
     assumed: &Assumptions,
     (freshness, api): (&Freshness, &Url),
 ) -> Panel<Item> {
-    let back = days(DayRange { first: day, last: writer.today() }).min(MOST_DAYS);
-    // The days before the next one, and of these the newest.
-    let path = format!("/api/v1/profit?days={back}&explain=1&limit=1&cursor={}", cursor_of(shifted(day, 1)));
+    let path = format!("/api/v1/profit?days=1&until={day}&explain=1");
     let explained = snapshot.map(|snapshot| explain::day(snapshot, assumed)).unwrap_or_default();
     let mut how = vec![writer.say("how-profit")];
     how.extend(snapshot.map(|snapshot| estimates(writer, &snapshot.basis)).unwrap_or_default());
@@ -183,6 +178,6 @@ mod tests {
         assert!(fees.formula.contains("ingresos × tasa de comisión + comisión por pedido"), "{}", fees.formula);
         assert!(panel.items.iter().all(|item| !item.formula.contains('_')));
         let curl = panel.foot.call.unwrap().curl;
-        assert!(curl.ends_with("days=3&explain=1&limit=1&cursor=20261121'"), "{curl}");
+        assert!(curl.ends_with("/api/v1/profit?days=1&until=2026-11-20&explain=1'"), "{curl}");
     }
 }

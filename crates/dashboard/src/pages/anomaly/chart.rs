@@ -10,7 +10,7 @@ use domain::{
 };
 use time::Date;
 
-use super::{MOST_DAYS, Source};
+use super::Source;
 use crate::{
     pages::{
         anomalies::{expected, told},
@@ -32,8 +32,7 @@ pub fn panel(
     notes: &[Note],
 ) -> Chart {
     let Source { writer, api, .. } = *source;
-    let known = days(DayRange { first: around.first, last: shifted(writer.today(), -1) });
-    let path = format!("/api/v1/metrics?metric={metric}&days={}", known.clamp(1, MOST_DAYS.1));
+    let path = format!("/api/v1/metrics?metric={metric}&days={}&until={}", days(around), around.last);
     let mut foot = panel::foot(writer, &judged.freshness, vec![writer.say("how-band")], &path, true, api);
     foot.table = Some(table(source, metric, around, &judged.found));
     let drawn = if judged.found.iter().any(|day| day.observed.is_some()) {
