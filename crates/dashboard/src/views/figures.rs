@@ -27,6 +27,12 @@ pub struct Moved {
     pub word: String,
 }
 
+/// A number is not broken within its digits where there is little room: a long one is smaller.
+fn class(text: &str) -> &'static str {
+    const LONG: usize = 10;
+    if text.chars().count() >= LONG && !text.contains(' ') { "v long" } else { "v" }
+}
+
 /// Figures of which one is chosen.
 pub fn choices(label: &str, figures: &[Figure]) -> Markup {
     html! {
@@ -35,7 +41,7 @@ pub fn choices(label: &str, figures: &[Figure]) -> Markup {
                 li {
                     a href=(address) aria-current=[is_chosen.then_some("true")] {
                         span.k { (fact.name) }
-                        span.v data-value=[fact.value.as_deref()] { (fact.text) }
+                        span class=(class(&fact.text)) data-value=[fact.value.as_deref()] { (fact.text) }
                         @if let Some(change) = &fact.change { (moved(change)) }
                         @if let Some(below) = &fact.below { " " small { (below) } }
                     }
@@ -52,7 +58,7 @@ pub fn facts(facts: &[Fact]) -> Markup {
             @for fact in facts {
                 div {
                     dt { (fact.name) }
-                    dd.v data-value=[fact.value.as_deref()] { (fact.text) }
+                    dd class=(class(&fact.text)) data-value=[fact.value.as_deref()] { (fact.text) }
                     @if fact.change.is_some() || fact.below.is_some() {
                         dd {
                             @if let Some(change) = &fact.change { (moved(change)) }
@@ -67,4 +73,21 @@ pub fn facts(facts: &[Fact]) -> Markup {
 
 pub fn moved(change: &Moved) -> Markup {
     html! { span class=(change.class) { (change.text) span.vh { " " (change.word) } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_amount_is_smaller_and_words_are_not() {
+        let drawn = |text: &str| {
+            let fact =
+                Fact { name: "Revenue".into(), text: text.into(), value: Some("1".into()), change: None, below: None };
+            facts(&[fact]).into_string()
+        };
+        assert!(drawn("9.250.000").contains("<dd class=\"v\" data-value=\"1\">9.250.000</dd>"));
+        assert!(drawn("\u{2212}9.250.000").contains("class=\"v long\""));
+        assert!(drawn("22 Nov, 19:30").contains("class=\"v\""));
+    }
 }

@@ -86,6 +86,15 @@ impl Line {
         (self.x(slot) * WIDTH, self.y(value))
     }
 
+    /// The class of the room that the texts of the ticks need.
+    fn room(&self) -> &'static str {
+        match self.ticks.iter().map(|text| text.chars().count()).max().unwrap_or_default() {
+            ..8 => "",
+            8..12 => " far",
+            _ => " farther",
+        }
+    }
+
     /// A path for each stretch without gaps.
     fn paths(&self, series: &[Option<f64>]) -> Vec<String> {
         let slots: Vec<(usize, Option<f64>)> = series.iter().copied().enumerate().collect();
@@ -143,7 +152,7 @@ pub fn line(chart: &Line) -> Markup {
     html! {
         figure.chart {
             figcaption id=(summary) { (chart.summary) }
-            svg.plot.wide height=(short(height, 0)) role="group" aria-labelledby=(summary) {
+            svg class={"plot wide" (chart.room())} height=(short(height, 0)) role="group" aria-labelledby=(summary) {
                 g aria-hidden="true" {
                     (grid(chart))
                     g.xlab {
@@ -289,6 +298,16 @@ mod tests {
         let chart = Line { names: vec![name(5.0, "b"), name(5.1, "a")], ..chart(vec![Some(1.0)]) };
         let placed: Vec<_> = chart.placed().into_iter().map(|(y, name)| (short(y, 2), name.text.clone())).collect();
         assert_eq!(placed, [("121.68".to_owned(), "a".to_owned()), ("137.68".to_owned(), "b".to_owned())]);
+    }
+
+    #[test]
+    fn long_amounts_have_room_beside_the_plot() {
+        let class = |tick: &str| {
+            let drawn = line(&Line { ticks: vec![tick.into()], ..chart(vec![Some(1.0)]) }).into_string();
+            drawn.split("<svg class=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+        };
+        let amounts = ["250.000", "\u{2212}50.000.000", "\u{2212}1.000.000.000"];
+        assert_eq!(amounts.map(class), ["plot wide", "plot wide far", "plot wide farther"]);
     }
 
     #[test]
