@@ -39,12 +39,13 @@ pub fn escaped(path: &str) -> String {
     form_urlencoded::byte_serialize(path.as_bytes()).collect()
 }
 
-/// A path of ours to go on to: one slash and no address of elsewhere (ASVS 5.0, 3.7.2).
+/// A path of ours to go on to: one slash and no address of elsewhere (ASVS 5.0, 3.7.2), of characters that a header may have.
 pub fn next(wanted: Option<&str>) -> &str {
     let is_ours = |path: &&str| {
         path.starts_with('/')
             && !path.starts_with("//")
             && !path.contains('\\')
+            && path.is_ascii()
             && !path.chars().any(char::is_control)
             && path.len() <= 2048
     };
@@ -129,6 +130,8 @@ mod tests {
     #[case(Some("https://evil.example"), "/")]
     #[case(Some("/a\r\nSet-Cookie: x"), "/")]
     #[case(Some("javascript:alert(1)"), "/")]
+    #[case(Some("/inventory?q=%C3%B1"), "/inventory?q=%C3%B1")]
+    #[case(Some("/inventory?q=ñ"), "/")]
     fn the_way_on_stays_here(#[case] wanted: Option<&str>, #[case] path: &str) {
         assert_eq!(next(wanted), path);
     }
