@@ -67,6 +67,8 @@ async fn credits_are_bought_at_the_gateway_and_come_with_its_notification() {
     dashboard.sql.execute(unconfirmed, &[]).await.unwrap();
     let asked = owner.post("/credits/checkout", "pack=credits_500").await;
     assert_eq!((asked.status, asked.header("location")), (303, Some("/confirm?next=%2Fcredits")));
+    let page = owner.get("/credits").await.text;
+    assert!(page.contains("name=\"next\" value=\"/credits\"") && !page.contains("name=\"pack\""), "{page}");
 }
 
 #[tokio::test]

@@ -155,8 +155,12 @@ async fn a_key_is_given_only_to_who_proved_lately_who_they_are() {
     assert_eq!((page.status, page.header("location")), (303, Some("/confirm?next=%2Fkeys")));
     let count = dashboard.sql.query_one("SELECT count(*) FROM api_keys", &[]).await.unwrap();
     assert_eq!(count.get::<_, i64>(0), 0);
+    dashboard.service.key(dashboard.service.account, "read");
+    let id: i64 = dashboard.sql.query_one("SELECT max(id) FROM api_keys", &[]).await.unwrap().get(0);
+    let key = format!("/keys/{id}");
     // Nothing is filled in that would be lost.
-    for (path, field) in [("/keys", "name"), ("/webhooks", "url"), ("/settings", "fee_rate")] {
+    for (path, field) in [("/keys", "name"), (key.as_str(), "overlap"), ("/webhooks", "url"), ("/settings", "fee_rate")]
+    {
         let page = browser.get(path).await.text;
         let next = path.replace('/', "%2F");
         let leads = page.contains(&format!("value=\"{path}\"")) || page.contains(&format!("/confirm?next={next}"));

@@ -160,6 +160,11 @@ async fn a_webhook_is_paused_switched_on_rotated_and_deleted() {
     let unconfirmed = browser.post(&format!("{page}/rotate"), "overlap=24").await;
     assert_eq!(unconfirmed.status, 303);
     assert!(unconfirmed.header("location").unwrap().starts_with("/confirm?next="));
+    let shown = browser.get(&page).await.text;
+    assert!(
+        shown.contains(&format!("name=\"next\" value=\"{page}\"")) && !shown.contains("name=\"overlap\""),
+        "{shown}"
+    );
     let deleted = browser.post(&format!("{page}/delete"), "").await;
     assert_eq!(deleted.header("location"), Some("/webhooks?deleted=true"));
     assert_eq!(browser.get(&page).await.status, 404);

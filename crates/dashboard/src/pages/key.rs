@@ -16,7 +16,7 @@ use serde::Deserialize;
 use time::Duration;
 
 use super::{
-    html, html_with,
+    confirm, html, html_with,
     keys::{Ends, access, lifetimes, made_by, name, new_key, once},
     query, see,
     shell::shell,
@@ -44,7 +44,8 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let id = KeyId(query::id(&request)?);
     let keys = state.keys.list(viewer.account()).await?;
     let key = keys.iter().find(|key| key.id == id && key.check(writer.now).is_ok()).ok_or(PageError::NotFound)?;
-    let forms = vec![rotation(&writer, key), revocation(&writer, key)];
+    let rotation = confirm::first(&writer, &viewer, &format!("/keys/{id}"), rotation(&writer, key));
+    let forms = vec![rotation, revocation(&writer, key)];
     Ok(html(view::page(&model(&viewer, &state, &writer, key, None, forms).await?)))
 }
 

@@ -160,7 +160,7 @@ pub async fn model(
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let found = state.delivery_log.page(account, id, query.filter(writer), page).await?;
     let (badge, about) = standing(writer, &subscription);
-    let forms = if viewer.may(Act::Change) { forms(writer, &subscription) } else { vec![] };
+    let forms = if viewer.may(Act::Change) { forms(viewer, writer, &subscription) } else { vec![] };
     Ok(Model {
         shell: shell(viewer, state, writer, Here::Webhooks, writer.say("webhooks")).await?,
         title: subscription.url.clone(),

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use time::Duration;
 
 use super::{
-    html, query, see,
+    confirm, html, query, see,
     webhook::{Done, Query, Told, model},
     webhooks::{new_secret, secret_once},
 };
@@ -137,12 +137,13 @@ pub async fn delete(request: HttpRequest, viewer: Viewer, state: Data<State>) ->
 }
 
 /// What can be done about a subscription.
-pub fn forms(writer: &Writer, subscription: &Subscription) -> Vec<form::Form> {
+pub fn forms(viewer: &Viewer, writer: &Writer, subscription: &Subscription) -> Vec<form::Form> {
+    let here = format!("/webhooks/{}", subscription.id);
     vec![
         test_form(writer, subscription),
         replay_form(writer, subscription),
         switch_form(writer, subscription),
-        rotation_form(writer, subscription),
+        confirm::first(writer, viewer, &here, rotation_form(writer, subscription)),
         delete_form(writer, subscription),
     ]
 }

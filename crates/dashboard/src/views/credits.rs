@@ -77,7 +77,7 @@ pub fn page(model: &Model) -> Markup {
 
 fn buy(form: &Form) -> Markup {
     html! {
-        @if form.fields.is_empty() {
+        @if form.buttons.is_empty() {
             section.panel.stack aria-labelledby=(form.id) {
                 header { h2 id=(form.id) { (form.title) } }
                 @for paragraph in &form.about { p { (paragraph) } }

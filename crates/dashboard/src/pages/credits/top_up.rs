@@ -56,20 +56,22 @@ pub fn buy(viewer: &Viewer, state: &State, writer: &Writer) -> Form {
     };
     match why {
         Some(why) => Form { about: vec![writer.say(why)], ..form },
-        None => Form {
-            about: vec![writer.say("buy-about")],
-            fields: vec![Field {
-                name: "pack",
-                label: writer.say("buy-pack"),
-                help: None,
-                error: None,
-                input: Input::Radios(
-                    packs.iter().enumerate().map(|(index, pack)| pick(writer, pack, index == 0)).collect(),
-                ),
-            }],
-            buttons: vec![Button::main(writer.say("buy-go"))],
-            ..form
-        },
+        None => {
+            let packs = packs.iter().enumerate().map(|(index, pack)| pick(writer, pack, index == 0)).collect();
+            let form = Form {
+                about: vec![writer.say("buy-about")],
+                fields: vec![Field {
+                    name: "pack",
+                    label: writer.say("buy-pack"),
+                    help: None,
+                    error: None,
+                    input: Input::Radios(packs),
+                }],
+                buttons: vec![Button::main(writer.say("buy-go"))],
+                ..form
+            };
+            confirm::first(writer, viewer, Here::Credits.address(), form)
+        }
     }
 }
 
