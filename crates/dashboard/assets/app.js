@@ -9,12 +9,12 @@ addEventListener("click", ({ target }) => {
   if (button) copy(button);
 });
 
-// A button copies the field that it names, else what stands before it.
-for (const button of all("[data-copy]")) button.hidden = false;
+// A button copies the field that it names, else what stands before it; where the browser keeps its clipboard to itself there is none.
+for (const button of all("[data-copy]")) button.hidden = !navigator.clipboard;
 const copy = async (button) => {
   const from = document.getElementById(button.dataset.copy) ?? button.previousElementSibling;
-  await navigator.clipboard?.writeText(from.value ?? from.textContent);
-  if (button.dataset.done) button.textContent = button.dataset.done;
+  await navigator.clipboard.writeText(from.value ?? from.textContent);
+  button.textContent = button.dataset.done;
 };
 
 // A second press while the answer is on its way is no second wish.

@@ -101,19 +101,24 @@ pub fn moved(writer: &Writer, metric: Metric, change: Change) -> Moved {
     judged(writer, change, metric != Metric::AdSpend)
 }
 
+/// A change as it is written, to a tenth of a percent: what is rounded to nothing is none.
+pub fn written(change: Change) -> Decimal {
+    domain::money::round(change.amount(), 3)
+}
+
 /// A change, of which more is good news or bad.
 pub fn judged(writer: &Writer, change: Change, more_is_good: bool) -> Moved {
-    let amount = change.amount();
+    let amount = written(change);
     let is_up = amount > Decimal::ZERO;
     let is_good = is_up == more_is_good;
-    let class = match (amount.is_zero(), is_up, is_good) {
-        (true, ..) => "soft",
-        (_, true, true) => "up good",
-        (_, true, false) => "up bad",
-        (_, false, true) => "down good",
-        (_, false, false) => "down bad",
+    let (class, word) = match (amount.is_zero(), is_up, is_good) {
+        (true, ..) => ("soft", "unchanged"),
+        (_, true, true) => ("up good", "more"),
+        (_, true, false) => ("up bad", "more"),
+        (_, false, true) => ("down good", "less"),
+        (_, false, false) => ("down bad", "less"),
     };
-    Moved { class, text: writer.change(change), word: writer.say(if is_up { "more" } else { "less" }) }
+    Moved { class, text: writer.change(change), word: writer.say(word) }
 }
 
 /// How a metric is called.
@@ -137,5 +142,21 @@ pub fn cell(writer: &Writer, unit: Unit, value: Decimal) -> String {
         Unit::Share => writer.percent(value, 2),
         Unit::Ratio => writer.number(value, 2),
         Unit::Count => writer.number(value, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::dec;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    #[test]
+    fn what_is_rounded_to_nothing_is_no_change() {
+        let moved = |by| judged(&writer("en"), Change::Relative(by), true);
+        let told = |by| format!("{}: {} {}", moved(by).class, moved(by).text, moved(by).word);
+        assert_eq!([dec!(0), dec!(-0.0004)].map(told), ["soft: 0.0% no change", "soft: 0.0% no change"]);
+        assert_eq!([dec!(0.1), dec!(-0.0006)].map(told), ["up good: 10.0% more", "down bad: 0.1% less"]);
     }
 }

@@ -206,6 +206,7 @@ pub fn once(writer: &Writer, key: &ApiKey, record: &KeyRecord, api: &Url) -> Onc
         label: writer.say("key-once-label"),
         value: key.to_owned(),
         copy: writer.say("copy"),
+        copied: writer.say("copied"),
         uses: vec![(writer.say("key-once-try"), call)],
         saved: Way { text: writer.say("key-once-saved"), address: Query::WORKING.address() },
     }

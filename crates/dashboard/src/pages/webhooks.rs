@@ -119,6 +119,7 @@ pub fn secret_once(writer: &Writer, secret: String, warning: String, saved: Way)
         label: writer.say("hook-once-label"),
         value: secret,
         copy: writer.say("copy"),
+        copied: writer.say("copied"),
         uses: program.map(|program| (writer.say("hook-once-check"), program)).into_iter().collect(),
         saved,
     }

@@ -68,7 +68,7 @@ pub struct FootWords {
 
 /// A button that copies what stands before it, where the script can.
 fn copy(words: &str, done: &str) -> Markup {
-    html! { button.btn.small type="button" data-copy="" data-done=(done) hidden { (words) } }
+    html! { button.btn.small type="button" data-copy="" data-done=(done) aria-live="polite" hidden { (words) } }
 }
 
 /// Figures as a table. The first cell of a row is its name.

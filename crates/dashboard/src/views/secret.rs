@@ -12,6 +12,7 @@ pub struct Once {
     pub label: String,
     pub value: String,
     pub copy: String,
+    pub copied: String,
     /// What can be done with it, and how: words with a command or a program, each.
     pub uses: Vec<(String, String)>,
     /// Where to go on.
@@ -25,10 +26,28 @@ pub fn once(once: &Once) -> Markup {
             p { (once.warning) }
             div.secret {
                 input.mono id="once" type="text" readonly aria-label=(once.label) value=(once.value);
-                button.btn.main type="button" data-copy="once" hidden { (once.copy) }
+                button.btn.main type="button" data-copy="once" data-done=(once.copied) aria-live="polite" hidden {
+                    (once.copy)
+                }
             }
             @for (words, how) in &once.uses { p { (words) } pre { (how) } }
             a.btn href=(once.saved.address) { (once.saved.text) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_it_was_copied_is_said() {
+        let text = |text: &str| text.to_owned();
+        let saved = Way { text: text("Saved"), address: text("/keys") };
+        let (title, warning, label, value) = (text("Key"), text("Once"), text("The key"), text("svc"));
+        let shown =
+            Once { title, warning, label, value, copy: text("Copy"), copied: text("Copied"), uses: vec![], saved };
+        let drawn = once(&shown).into_string();
+        assert!(drawn.contains(r#"data-copy="once" data-done="Copied" aria-live="polite" hidden>Copy<"#), "{drawn}");
     }
 }

@@ -55,6 +55,7 @@ metric-cac = Cost per new customer
 metric-conversion = Conversion
 more = more
 less = less
+unchanged = no change
 from-before = from { $before }
 line-expected = expected
 column-expected = Expected range

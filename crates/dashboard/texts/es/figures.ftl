@@ -61,6 +61,7 @@ metric-cac = Costo por cliente nuevo
 metric-conversion = Conversión
 more = más
 less = menos
+unchanged = sin cambios
 from-before = antes { $before }
 line-expected = esperado
 column-expected = Rango esperado

@@ -59,6 +59,7 @@ metric-cac = Custo por cliente novo
 metric-conversion = Conversão
 more = a mais
 less = a menos
+unchanged = sem mudança
 from-before = antes { $before }
 line-expected = esperado
 column-expected = Faixa esperada

@@ -5,7 +5,7 @@ use domain::{
     metric_days::JudgedDay,
     metrics::Sums,
     notes::Note,
-    periods::{Change, Comparison, days, shifted},
+    periods::{Comparison, days, shifted},
     profit::{DayRange, Snapshot},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
@@ -210,7 +210,7 @@ impl Source<'_> {
         let (now, before) = self.sums;
         let Some(total) = metric.of(now) else { return String::new() };
         let change = before.and_then(|before| figures::change(metric, now, before));
-        let id = match change.map(Change::amount) {
+        let id = match change.map(figures::written) {
             None => "sum-alone",
             Some(amount) if amount.is_zero() => "sum-same",
             Some(amount) if amount > Decimal::ZERO => "sum-more",
