@@ -6,6 +6,7 @@ use domain::{
     audit::Action,
     people::Act,
     webhooks::{
+        attempt::FailureCode,
         delivery::DeliveryState,
         log::{LoggedAttempt, LoggedDelivery, Resent},
         secret_binding,
@@ -155,6 +156,8 @@ fn attempt(writer: &Writer, one: &LoggedAttempt, scale: i64) -> Attempt {
         words.push(said("phase-vain", vain));
     }
     let redirected = |to: &String| writer.message("redirected").text("to", to).say();
+    let failure = one.failure.as_deref().and_then(|code| code.parse::<FailureCode>().ok());
+    let failure = failure.map(|code| writer.say(&format!("attempt-{code}")));
     let answer = String::from_utf8_lossy(&one.answer).into_owned();
     Attempt {
         number: whole(writer, one.number.into()),
@@ -165,7 +168,8 @@ fn attempt(writer: &Writer, one: &LoggedAttempt, scale: i64) -> Attempt {
         said: words.join(", "),
         total: ms(one.total_us),
         total_value: Decimal::new(one.total_us, 3).normalize().to_string(),
-        note: one.message.clone().or_else(|| one.location.as_ref().map(redirected)),
+        note: failure.or_else(|| one.location.as_ref().map(redirected)),
+        detail: one.message.clone(),
         answer: Some(answer).filter(|answer| !answer.is_empty()),
     }
 }
@@ -242,6 +246,22 @@ mod tests {
         let refused = attempt(&writer("en"), &all[0], 200_000);
         assert_eq!((refused.phases.parts[3], refused.phases.vain), (0.363, 0.0));
         assert_eq!(refused.answer.as_deref(), Some("a\u{fffd}"));
+    }
+
+    #[test]
+    fn why_there_was_no_answer_is_told_in_the_language_of_the_page() {
+        let told = |tag, code: &str| {
+            let failed = LoggedAttempt { failure: Some(code.to_owned()), ..made(None, 10_000_000) };
+            attempt(&writer(tag), &failed, 200_000)
+        };
+        let late = told("es-AR", "timed_out");
+        assert_eq!(late.note.as_deref(), Some("No hubo respuesta a tiempo"));
+        assert_eq!(late.detail.as_deref(), Some("the receiver did not answer in time"));
+        for (tag, code) in
+            ["en", "es", "pt-BR"].into_iter().flat_map(|tag| FailureCode::ALL.iter().map(move |code| (tag, code)))
+        {
+            assert!(!told(tag, code.as_str()).note.unwrap().starts_with("attempt-"), "{tag}: {code}");
+        }
     }
 
     #[test]

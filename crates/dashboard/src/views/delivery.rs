@@ -47,6 +47,8 @@ pub struct Attempt {
     pub total_value: String,
     /// The failure in words, or where a redirect pointed.
     pub note: Option<String>,
+    /// What the API tells of the failure, which is in English.
+    pub detail: Option<String>,
     /// The beginning of the answer, if there was any text.
     pub answer: Option<String>,
 }
@@ -100,6 +102,7 @@ fn attempts(words: &Words, made: &[Attempt]) -> Markup {
                             span {
                                 b class=[one.is_bad.then_some("bad")] { (one.response) }
                                 @if let Some(note) = &one.note { small { (note) } }
+                                @if let Some(detail) = &one.detail { small lang="en" { (detail) } }
                                 @if let Some(answer) = &one.answer { details { summary { (words.answer) } pre { (answer) } } }
                             }
                         }
