@@ -151,7 +151,7 @@ impl Writer {
         }
     }
 
-    /// `20 Nov`.
+    /// `20 Nov`, or `Nov 20` where the month comes first.
     pub fn short_day(&self, day: Date) -> String {
         self.dated("date-short", day)
     }
@@ -189,6 +189,7 @@ impl Writer {
             .text("first", if is_one_year { self.short_day(first) } else { self.day_of_year(first) })
             .text("last", self.short_day(last))
             .text("year", last.year())
+            .text("order", self.texts.first_of_dates())
             .say()
     }
 
@@ -209,7 +210,8 @@ impl Writer {
     }
 
     fn with_year(&self, written: String, day: Date) -> String {
-        self.message("day-of-year").text("day", written).text("year", day.year()).say()
+        let order = self.texts.first_of_dates();
+        self.message("day-of-year").text("day", written).text("year", day.year()).text("order", order).say()
     }
 
     fn dated(&self, id: &str, day: Date) -> String {
@@ -217,6 +219,7 @@ impl Writer {
             .count("weekday", day.weekday().number_from_monday())
             .count("month", u8::from(day.month()))
             .text("date", day.day())
+            .text("order", self.texts.first_of_dates())
             .say()
     }
 }
@@ -271,13 +274,15 @@ pub mod tests {
         found
     }
 
-    /// The figures that a pattern uses; those by which a form is selected are the same.
+    /// The figures that a pattern uses; those by which a form is selected are the same. What comes first in a date is told to
+    /// English alone, which has both ways.
     fn variables(pattern: &str) -> Vec<String> {
         let mut names: Vec<_> = pattern
             .split("VariableReference { id: Identifier { name: \"")
             .skip(1)
             .filter_map(|rest| rest.split_once('"'))
             .map(|(name, _)| name.trim_end_matches("_n").to_owned())
+            .filter(|name| name != "order")
             .collect();
         names.sort();
         names.dedup();
@@ -368,6 +373,15 @@ pub mod tests {
         assert_eq!(at("es-AR"), ["\u{2212}2.469,10", "12,9%", "vie 20 nov"]);
         assert_eq!(at("es-MX"), ["\u{2212}2,469.10", "12.9%", "vie 20 nov"]);
         assert_eq!(at("pt-BR"), ["\u{2212}2.469,10", "12,9%", "sex 20 nov"]);
+    }
+
+    #[test]
+    fn the_month_comes_first_where_it_does() {
+        let (writer, day) = (writer("en-US"), date!(2026 - 11 - 20));
+        assert_eq!([writer.short_day(day), writer.weekday(day)], ["Nov 20", "Fri, Nov 20"]);
+        assert_eq!([writer.day_of_year(day), writer.full_day(day)], ["Nov 20, 2026", "Friday, November 20"]);
+        assert_eq!(writer.days(date!(2025 - 11 - 26), day), "Nov 26, 2025 – Nov 20, 2026");
+        assert_eq!(writer.days(date!(2026 - 11 - 01), day), "Nov 1 – Nov 20, 2026");
     }
 
     #[test]

@@ -43,11 +43,24 @@ unknown = unknown
 see-why = See why
 all-of = All { $count }
 
-date-short = { $date } { month-short }
-date-weekday = { weekday-short } { $date } { month-short }
+# $order is what comes first, the day or the month.
+date-short = { $order ->
+    [month] { month-short } { $date }
+   *[day] { $date } { month-short }
+}
+date-weekday = { $order ->
+    [month] { weekday-short }, { month-short } { $date }
+   *[day] { weekday-short } { $date } { month-short }
+}
 date-full = { $day }
-date-range = { $first } – { $last } { $year }
-day-of-year = { $day } { $year }
+date-range = { $first } – { $last }{ $order ->
+    [month] , { $year }
+   *[day] {" "}{ $year }
+}
+day-of-year = { $day }{ $order ->
+    [month] , { $year }
+   *[day] {" "}{ $year }
+}
 moment-day = { $day }, { $time }
 points-short = { $number_n ->
     [one] { $number } point

@@ -56,11 +56,16 @@ impl Texts {
         self.today.is_some_and(|today| (today - day).whole_days().unsigned_abs() < WITH_YEAR_DAYS)
     }
 
-    pub(super) fn written_day(&self, id: &str, day: Date) -> String {
-        let month_first = self.locale.language == Language::English
+    /// What dates begin with: `day` or `month`.
+    pub fn first_of_dates(&self) -> &'static str {
+        let is_month = self.locale.language == Language::English
             && self.locale.region.is_some_and(|region| MONTH_FIRST.contains(&region.as_str()));
+        if is_month { "month" } else { "day" }
+    }
+
+    pub(super) fn written_day(&self, id: &str, day: Date) -> String {
         self.message(id)
-            .text("order", if month_first { "month" } else { "day" })
+            .text("order", self.first_of_dates())
             .text("with_year", if self.is_near(day) { "no" } else { "yes" })
             .count("weekday", day.weekday().number_from_monday())
             .count("month", u8::from(day.month()))
