@@ -118,8 +118,9 @@ impl HookVerifier for Shopify {
             let text = header("x-shopify-triggered-at");
             *at = text.and_then(|text| OffsetDateTime::parse(text, &Rfc3339).ok()).map(TriggeredAt);
         }
-        // The event's identifier is the same over subscriptions; older deliveries have that of the delivery alone.
-        let id = header("x-shopify-event-id").or_else(|| header("x-shopify-webhook-id"));
+        // A delivery keeps its identifier when it is tried again. The event's is shared by all that one act of the shop leads to:
+        // fifty orders that are cancelled at once, buyers that are to be forgotten.
+        let id = header("x-shopify-webhook-id").or_else(|| header("x-shopify-event-id"));
         let dedup_key = id.ok_or(HookRefused::Unreadable)?.to_owned();
         Ok(Hook { shop_id, topic_name: topic_name.to_owned(), topic, dedup_key })
     }

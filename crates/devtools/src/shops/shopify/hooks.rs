@@ -39,6 +39,8 @@ struct Hook {
     subscription: Subscription,
     topic: String,
     event: String,
+    /// The same when it is sent again.
+    webhook: String,
     /// By the real clock, as the receiver's: the present of the platform can be moved.
     triggered_at: String,
     body: Vec<u8>,
@@ -52,22 +54,21 @@ impl Notifier {
 }
 
 impl ShopifyStub {
-    /// Sends a hook to every subscription of its topic.
-    pub(super) fn notify(&self, topic: &str, body: &Value) {
+    /// Sends a hook of an event to every subscription of its topic.
+    fn notify(&self, event: &str, topic: &str, body: &Value) {
         let name = topic.to_uppercase().replace('/', "_");
         let subscribed: Vec<Subscription> =
             self.lock().subscriptions.iter().filter(|subscription| subscription.topic == name).cloned().collect();
-        self.send(topic, body, subscribed);
+        self.send(event, topic, body, subscribed);
     }
 
     /// Sends a hook that is no subscription's, but set with the app: to where the others go.
-    pub(super) fn notify_app(&self, topic: &str, body: &Value) {
+    fn notify_app(&self, topic: &str, body: &Value) {
         let subscribed = self.lock().subscriptions.first().cloned();
-        self.send(topic, body, subscribed.into_iter().collect());
+        self.send(&identifier(), topic, body, subscribed.into_iter().collect());
     }
 
-    fn send(&self, topic: &str, body: &Value, subscribed: Vec<Subscription>) {
-        let event = Uuid::new_v4().to_string();
+    fn send(&self, event: &str, topic: &str, body: &Value, subscribed: Vec<Subscription>) {
         let triggered_at = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         for subscription in subscribed {
             let faults = &self.0.common.faults;
@@ -75,10 +76,12 @@ impl ShopifyStub {
                 continue;
             }
             let times = if faults.take("hook_twice").is_some() { 2 } else { 1 };
+            let webhook = identifier();
             let hook = || Hook {
                 subscription: subscription.clone(),
                 topic: topic.to_owned(),
-                event: event.clone(),
+                event: event.to_owned(),
+                webhook: webhook.clone(),
                 triggered_at: triggered_at.clone(),
                 body: body.to_string().into_bytes(),
             };
@@ -101,10 +104,9 @@ impl ShopifyStub {
     }
 
     async fn deliver(&self, hook: Hook) {
-        let Hook { subscription, topic, event, triggered_at, body } = hook;
+        let Hook { subscription, topic, event, webhook, triggered_at, body } = hook;
         let Notifier { client, secret, .. } = &self.0.notifier;
         let signature = base64(&sign(secret, &body));
-        let webhook = Uuid::new_v4().to_string();
         for pause in std::iter::once(Duration::ZERO).chain(PAUSES) {
             tokio::time::sleep(pause).await;
             let request = client
@@ -127,25 +129,27 @@ impl ShopifyStub {
         self.lock().subscriptions.retain(|known| *known != subscription);
     }
 
-    /// The hooks after something happened to an order.
+    /// The hooks after something happened to an order: all of one event.
     pub(super) fn notify_order(&self, action: &str, id: u64) {
+        let event = identifier();
+        let tell = |topic: &str, body: &Value| self.notify(&event, topic, body);
         let order = json!({ "id": id, "admin_graphql_api_id": format!("gid://shopify/Order/{id}") });
         match action {
-            "sell" | "sell_gift_card" | "sell_with_gift_card" => self.notify("orders/create", &order),
-            "edit" => self.notify("orders/edited", &json!({ "order_edit": { "order_id": id } })),
-            "refund" | "cancel" => self.notify("refunds/create", &json!({ "id": id + 1, "order_id": id })),
-            "delete" => return self.notify("orders/delete", &json!({ "id": id })),
+            "sell" | "sell_gift_card" | "sell_with_gift_card" => tell("orders/create", &order),
+            "edit" => tell("orders/edited", &json!({ "order_edit": { "order_id": id } })),
+            "refund" | "cancel" => tell("refunds/create", &json!({ "id": id + 1, "order_id": id })),
+            "delete" => return tell("orders/delete", &json!({ "id": id })),
             _ => {}
         }
-        self.notify("orders/updated", &order);
+        tell("orders/updated", &order);
         if action.starts_with("sell") {
-            self.notify("inventory_levels/update", &json!({ "inventory_item_id": 1, "available": 1 }));
+            tell("inventory_levels/update", &json!({ "inventory_item_id": 1, "available": 1 }));
         }
     }
 
     /// The hook after the app was removed.
     pub(super) fn notify_uninstalled(&self) {
-        self.notify("app/uninstalled", &json!({ "id": 1, "myshopify_domain": self.0.config.shop }));
+        self.notify(&identifier(), "app/uninstalled", &json!({ "id": 1, "myshopify_domain": self.0.config.shop }));
     }
 
     /// The hooks that a law makes the platform send.
@@ -169,6 +173,10 @@ impl ShopifyStub {
             _ => self.notify_app("shop/redact", &json!({ "shop_id": 1, "shop_domain": domain })),
         }
     }
+}
+
+fn identifier() -> String {
+    Uuid::new_v4().to_string()
 }
 
 fn base64(bytes: &[u8]) -> String {

@@ -1,6 +1,7 @@
 //! What the fake platform refuses, and its hooks.
 
 use std::{
+    collections::BTreeSet,
     net::TcpListener,
     sync::{Arc, Mutex},
 };
@@ -173,6 +174,23 @@ async fn hooks_are_asked_for_once_and_come_signed_and_again_until_they_are_taken
     let mut changed = body;
     changed.push(b' ');
     assert_eq!(world.shopify.verify(&headers, &changed, NOW), Err(HookRefused::Forged));
+}
+
+/// The platform names all of them by one event; the first one is sent twice, as it is not taken.
+#[tokio::test]
+async fn what_one_act_leads_to_is_taken_hook_by_hook() {
+    let world = World::new(config()).await;
+    let (address, inbox) = receiver();
+    world.shopify.subscribe(&world.access, &address).await.unwrap();
+    world.stub.change("sell", 0).unwrap();
+    let hooks: Vec<Hook> = came(&world, &inbox, 4).await.into_iter().map(Result::unwrap).collect();
+    let told: BTreeSet<(String, String)> = hooks.into_iter().map(|hook| (hook.topic_name, hook.dedup_key)).collect();
+    let topics: Vec<&str> = told.iter().map(|(topic, _)| topic.as_str()).collect();
+    let keys: BTreeSet<&str> = told.iter().map(|(_, key)| key.as_str()).collect();
+    assert_eq!((topics, keys.len()), (vec!["inventory_levels/update", "orders/create", "orders/updated"], 3));
+    let inbox = inbox.lock().unwrap();
+    let events: BTreeSet<&str> = inbox.iter().filter_map(|(headers, _)| headers.one("x-shopify-event-id")).collect();
+    assert_eq!(events.len(), 1);
 }
 
 fn first(world: &World) -> u64 {

@@ -36,6 +36,7 @@ fn headers(topic: &str, signature: String) -> Headers {
         ("x-shopify-shop-domain", "a.myshopify.com".to_owned()),
         ("x-shopify-topic", topic.to_owned()),
         ("x-shopify-event-id", "event-1".to_owned()),
+        ("x-shopify-webhook-id", "delivery-1".to_owned()),
     ])
 }
 
@@ -51,7 +52,7 @@ fn verify(headers: &Headers, body: &str) -> Result<Hook, HookRefused> {
 fn the_published_signature_is_taken() {
     let signature = "B23tXN681gZ0qIWNRrgtzBE9XSDo5yaUu6wfmhu3a7g=".to_owned();
     let hook = verify(&headers("carts/update", signature.clone()), r#"{"foo": "bar"}"#).unwrap();
-    assert_eq!((hook.topic, hook.dedup_key.as_str()), (Topic::Other, "event-1"));
+    assert_eq!((hook.topic, hook.dedup_key.as_str()), (Topic::Other, "delivery-1"));
     assert_eq!(verify(&headers("carts/update", signature), r#"{"foo":"bar"}"#), Err(HookRefused::Forged));
 }
 
@@ -97,6 +98,21 @@ fn an_app_that_was_removed_says_when(#[case] header: &str, #[case] expected: Opt
     let mut headers = signed("test_secret_key", "app/uninstalled", body);
     headers.0.push(("x-shopify-triggered-at", header.to_owned()));
     assert_eq!(verify(&headers, body).unwrap().topic, Topic::Uninstalled(expected));
+}
+
+#[test]
+fn what_one_act_leads_to_is_told_apart_by_delivery() {
+    let told = |delivery: &str, customer: u64| {
+        let body = format!(
+            r#"{{"shop_id":1,"shop_domain":"a.myshopify.com","customer":{{"id":{customer}}},"orders_to_redact":[]}}"#
+        );
+        let mut headers = signed("test_secret_key", "customers/redact", &body);
+        headers.0.retain(|(name, _)| *name != "x-shopify-webhook-id");
+        headers.0.push(("x-shopify-webhook-id", delivery.to_owned()));
+        verify(&headers, &body).unwrap().dedup_key
+    };
+    assert_ne!(told("delivery-1", 9), told("delivery-2", 10));
+    assert_eq!(told("delivery-1", 9), told("delivery-1", 9), "tried again");
 }
 
 /// The body of one hook with the topic or the shop of another.
