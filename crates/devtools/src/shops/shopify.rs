@@ -206,6 +206,7 @@ impl Stub for ShopifyStub {
             ("object_count", "a bulk operation says that it has `value` objects more"),
             ("bulk_failed", "a bulk operation fails with an internal error"),
             ("bulk_timeout", "a bulk operation fails as it takes too long"),
+            ("hook_refused", "a subscription to hooks of a topic is refused"),
             ("revoke", "at once: every token is dead"),
             ("uninstall", "at once: the owner removes the app"),
             ("suspend", "at once: the shop is suspended, and answered with 402"),

@@ -173,6 +173,7 @@ impl Stub for Tiendanube {
     fn faults(&self) -> &'static [(&'static str, &'static str)] {
         &[
             ("list_shrinks", "an order leaves a list after its first page was read, as one does that changes"),
+            ("hook_refused", "a subscription to hooks of an event is refused"),
             ("suspend", "at once: the store does not pay, and every call is answered with 402"),
             ("resume", "at once: it pays again"),
             ("revoke", "at once: the token is dead, and nobody is told"),

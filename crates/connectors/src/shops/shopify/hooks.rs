@@ -71,30 +71,40 @@ struct MessageWire {
     message: String,
 }
 
-/// Asks for the topics that are not sent to `address` yet, as far as their scopes were granted.
+/// Asks for the topics that are not sent to `address` yet, as far as their scopes were granted. One that is refused, such as for
+/// want of an approval, keeps no other from being asked for.
 pub(super) async fn subscribe(client: &Client, access: &Access, address: &str) -> Result<(), ShopError> {
     let Reply { data: SubscriptionsData { webhook_subscriptions: there }, .. } =
         client.run(access, SUBSCRIPTIONS, json!({ "uri": address })).await?;
     if there.page_info.has_next_page {
         return Err(ShopError::Malformed("webhookSubscriptions without end".to_owned()));
     }
+    let mut asked = Ok(());
     for (topic, scope) in TOPICS {
         let is_granted = scope.is_none_or(|scope| grants(&access.scopes, scope));
         if !is_granted || there.nodes.iter().any(|there| there.topic == topic) {
             continue;
         }
-        let variables = json!({ "topic": topic, "uri": address });
-        let reply: Reply<SubscribeData> = client.run(access, SUBSCRIBE, variables).await?;
-        let created = reply.data.webhook_subscription_create;
-        let error = created.ok_or_else(|| ShopError::Malformed("webhookSubscriptionCreate".to_owned()))?.user_errors;
-        match error.first() {
-            // Unverified: the text for a subscription that another process made in between.
-            Some(error) if error.message.contains("already been taken") => {}
-            Some(error) => return Err(ShopError::Rejected(error.message.chars().take(200).collect())),
-            None => {}
+        match ask_for(client, access, topic, address).await {
+            Err(refused @ (ShopError::Rejected(_) | ShopError::MissingScope(_))) => asked = asked.and(Err(refused)),
+            done => done?,
         }
     }
-    Ok(())
+    asked
+}
+
+async fn ask_for(client: &Client, access: &Access, topic: &str, address: &str) -> Result<(), ShopError> {
+    let variables = json!({ "topic": topic, "uri": address });
+    let reply: Reply<SubscribeData> = client.run(access, SUBSCRIBE, variables).await?;
+    let created = reply.data.webhook_subscription_create;
+    let errors = created.ok_or_else(|| ShopError::Malformed("webhookSubscriptionCreate".to_owned()))?.user_errors;
+    match errors.first() {
+        // Unverified: the text for a subscription that another process made in between.
+        Some(error) if !error.message.contains("already been taken") => {
+            Err(ShopError::Rejected(error.message.chars().take(200).collect()))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl HookVerifier for Shopify {

@@ -345,12 +345,19 @@ impl ShopReader for Tiendanube {
         };
         let there: HashSet<&str> =
             page.iter().filter(|subscription| subscription.url == address).map(|found| found.event.as_str()).collect();
+        let mut asked = Ok(());
         for (event, scope) in EVENTS {
-            if !there.contains(event) && scope.is_none_or(|scope| grants(access, scope)) {
-                let body = json!({ "event": event, "url": address });
-                session.post(&["webhooks"], &body, scope.unwrap_or("")).await?;
+            let is_granted = scope.is_none_or(|scope| grants(access, scope));
+            if !is_granted || there.contains(event) {
+                continue;
+            }
+            let body = json!({ "event": event, "url": address });
+            match session.post(&["webhooks"], &body, scope.unwrap_or("")).await {
+                // An event that is refused keeps no other from being subscribed to.
+                Err(refused @ (ShopError::Rejected(_) | ShopError::MissingScope(_))) => asked = asked.and(Err(refused)),
+                done => drop(done?),
             }
         }
-        Ok(())
+        asked
     }
 }

@@ -165,7 +165,11 @@ impl ShopifyStub {
                 let uri = prepared
                     .argument(field, "webhookSubscription")
                     .and_then(|input| input.get("uri")?.as_str().map(str::to_owned));
-                subscribe(state, text("topic").unwrap_or_default(), uri.unwrap_or_default())
+                if self.0.common.faults.take("hook_refused").is_some() {
+                    refused_subscription("This app is not approved for webhooks of this topic")
+                } else {
+                    subscribe(state, text("topic").unwrap_or_default(), uri.unwrap_or_default())
+                }
             }
             "appUninstall" => {
                 state.pairs = super::Pairs::default();
@@ -213,17 +217,18 @@ fn show_subscription(subscription: &Subscription) -> Value {
     json!({ "__typename": "WebhookSubscription", "id": view::gid("WebhookSubscription", *id), "topic": topic, "uri": uri })
 }
 
+fn refused_subscription(message: &str) -> Value {
+    let error = json!({ "__typename": "UserError", "field": ["webhookSubscription", "uri"], "message": message });
+    json!({ "__typename": "WebhookSubscriptionCreatePayload", "userErrors": [error], "webhookSubscription": null })
+}
+
 fn subscribe(state: &mut State, topic: String, uri: String) -> Value {
-    let refused = |message: &str| {
-        let error = json!({ "__typename": "UserError", "field": ["webhookSubscription", "uri"], "message": message });
-        json!({ "__typename": "WebhookSubscriptionCreatePayload", "userErrors": [error], "webhookSubscription": null })
-    };
     let is_local = uri.starts_with("http://127.0.0.1:") || uri.starts_with("http://localhost:");
     if !uri.starts_with("https://") && !is_local {
-        return refused("Address protocol http:// is not supported");
+        return refused_subscription("Address protocol http:// is not supported");
     }
     if state.subscriptions.iter().any(|known| known.topic == topic && known.uri == uri) {
-        return refused("Address for this topic has already been taken");
+        return refused_subscription("Address for this topic has already been taken");
     }
     let subscription = Subscription { id: state.id(), topic, uri };
     let shown = show_subscription(&subscription);

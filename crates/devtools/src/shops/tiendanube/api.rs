@@ -240,6 +240,9 @@ async fn subscribe(request: HttpRequest, body: Bytes, stub: Data<Tiendanube>) ->
 fn add_subscription(request: &HttpRequest, body: &[u8], stub: &Tiendanube) -> Result<HttpResponse, Refusal> {
     admit(stub, request, None)?;
     let new: NewSubscription = serde_json::from_slice(body).map_err(|_| refuse_field("event", "is required"))?;
+    if stub.common().faults.take("hook_refused").is_some() {
+        return Err(refuse_field("event", "is not for this store"));
+    }
     let scope = scope_of(&new.event).ok_or_else(|| refuse_field("event", "is not a known event"))?;
     if scope.is_some_and(|scope| !stub.config().scopes.iter().any(|granted| granted == scope)) {
         return Err(refuse(StatusCode::FORBIDDEN, "Missing a required scope"));

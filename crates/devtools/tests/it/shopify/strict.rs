@@ -8,7 +8,7 @@ use std::{
 
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use domain::shops::{
-    Secret, ShopReader as _,
+    Secret, ShopError, ShopReader as _,
     hooks::{Hook, HookHeaders, HookRefused, HookVerifier as _, PrivacyRequest, Topic},
 };
 use rstest::rstest;
@@ -174,6 +174,17 @@ async fn hooks_are_asked_for_once_and_come_signed_and_again_until_they_are_taken
     let mut changed = body;
     changed.push(b' ');
     assert_eq!(world.shopify.verify(&headers, &changed, NOW), Err(HookRefused::Forged));
+}
+
+#[tokio::test]
+async fn a_topic_that_is_refused_keeps_no_other_from_being_asked_for() {
+    let world = World::new(config()).await;
+    world.fault("hook_refused", 1, 0);
+    let refused = world.shopify.subscribe(&world.access, "https://api.example.com/hooks/shopify").await;
+    assert!(matches!(refused, Err(ShopError::Rejected(_))), "{refused:?}");
+    assert_eq!(world.sent("Subscribe"), 12);
+    world.shopify.subscribe(&world.access, "https://api.example.com/hooks/shopify").await.unwrap();
+    assert_eq!(world.sent("Subscribe"), 13, "the one that was refused");
 }
 
 /// The platform names all of them by one event; the first one is sent twice, as it is not taken.

@@ -97,6 +97,17 @@ async fn subscribing_again_changes_nothing() {
 }
 
 #[tokio::test]
+async fn an_event_that_is_refused_keeps_no_other_from_being_subscribed_to() {
+    let shop = Shop::open(0).await;
+    shop.happens("fault", json!({ "fault": "hook_refused" })).await;
+    let refused = shop.app.subscribe(&shop.access, "https://example.com/hook").await;
+    assert_eq!(refused, Err(ShopError::Rejected("422 event".into())));
+    assert_eq!(state(&shop).await["subscriptions"].as_array().map(Vec::len), Some(12));
+    shop.app.subscribe(&shop.access, "https://example.com/hook").await.unwrap();
+    assert_eq!(state(&shop).await["subscriptions"].as_array().map(Vec::len), Some(13));
+}
+
+#[tokio::test]
 async fn hooks_go_to_https_only() {
     let shop = Shop::open(0).await;
     for address in ["http://example.com/hook", "https://localhost/hook", "http://127.0.0.1:1/hook"] {
