@@ -1,6 +1,6 @@
 //! What ads did, day by day: at once for a few days, as a report that Meta makes in the background for more.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use domain::shops::ShopError;
 use reqwest::Method;
@@ -74,7 +74,14 @@ pub(super) async fn of_days(
             Err(error) => return Err(error),
         }
     }
-    Ok(all)
+    Ok(each_once(all))
+}
+
+/// Each ad and day once, as it was told last. Pages are cut by place, and figures of today change while they are read: a row that
+/// moves to the next page comes again.
+fn each_once(told: Vec<Insight>) -> Vec<Insight> {
+    let by_day = told.into_iter().map(|insight| ((insight.date_start.clone(), insight.ad_id.0.clone()), insight));
+    by_day.collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
 /// The parameters of a query. Purchases are attributed as Meta does where nothing is said: to clicks of seven days and views of
@@ -108,5 +115,33 @@ async fn report(api: &Api, caller: &Caller<'_>, query: &[(&str, &str)]) -> Resul
             _ => sleep(pause).await,
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insight(ad: &str, day: &str, spend: &str) -> Insight {
+        let told = json!({ "campaign_id": "7", "adset_id": "8", "ad_id": ad, "date_start": day, "spend": spend });
+        serde_json::from_str(&told.to_string()).unwrap()
+    }
+
+    #[test]
+    fn an_ad_that_is_told_of_twice_counts_once() {
+        let told = vec![
+            insight("2", "2026-11-20", "1.50"),
+            insight("1", "2026-11-20", "4"),
+            insight("2", "2026-11-20", "1.75"),
+            insight("2", "2026-11-19", "3"),
+        ];
+        let once = each_once(told);
+        let shown = |insight: &Insight| {
+            let spend = insight.spend.map(|spend| spend.0.to_string());
+            (insight.date_start.clone(), insight.ad_id.0.clone(), spend.unwrap_or_default())
+        };
+        let expected = [("2026-11-19", "2", "3"), ("2026-11-20", "1", "4"), ("2026-11-20", "2", "1.75")];
+        let expected = expected.map(|(day, ad, spend)| (day.to_owned(), ad.to_owned(), spend.to_owned()));
+        assert_eq!(once.iter().map(shown).collect::<Vec<_>>(), expected);
     }
 }

@@ -1,5 +1,7 @@
 //! What was spent on Product Ads, with the token of the shop.
 
+use std::collections::HashSet;
+
 use domain::{
     imports::{AdAccount, AdDetail, AdSpendRow},
     shops::{Access, ShopError},
@@ -67,7 +69,7 @@ impl Mercadolibre {
             let is_last = page.results.is_empty();
             campaigns.extend(page.results);
             if is_last || campaigns.len() as u64 >= page.paging.total {
-                return Ok(campaigns);
+                return Ok(each_once(campaigns));
             }
         }
     }
@@ -112,6 +114,12 @@ impl Mercadolibre {
     }
 }
 
+/// The list moves on when a campaign is made while it is read, and shows one twice, whose days would count twice.
+fn each_once(campaigns: Vec<Campaign>) -> Vec<Campaign> {
+    let mut seen = HashSet::new();
+    campaigns.into_iter().filter(|campaign| seen.insert(campaign.id.0.clone())).collect()
+}
+
 /// The clock of a site, whose days those of its advertisers are.
 fn clock_of(site: &str) -> Option<Zone> {
     let zone = match site {
@@ -125,4 +133,16 @@ fn clock_of(site: &str) -> Option<Zone> {
         _ => return None,
     };
     zone.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_campaign_that_is_listed_twice_is_one() {
+        let listed = r#"[{"id":3},{"id":2},{"id":"2"},{"id":1}]"#;
+        let once = each_once(serde_json::from_str(listed).unwrap());
+        assert_eq!(once.iter().map(|campaign| campaign.id.0.as_str()).collect::<Vec<_>>(), ["3", "2", "1"]);
+    }
 }
