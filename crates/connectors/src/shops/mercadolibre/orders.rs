@@ -33,6 +33,8 @@ const PAGE: usize = 50;
 const COMMON: usize = 5;
 /// Unverified: orders that a search gives at most.
 const CAP: u64 = 10_000;
+/// Longer windows hold a few hours at least after they were halved.
+const LONG: time::Duration = time::Duration::hours(6);
 /// How often a window is begun again.
 const PASSES: u32 = 3;
 /// Orders that are read one by one and given on together.
@@ -58,9 +60,14 @@ fn hours(window: Window) -> Option<Window> {
     Some(Window { from: floor(window.from)?, until })
 }
 
-/// The most orders that a window may hold. A longer one than an hour can be halved, so some room is left.
+/// The most orders that a window may hold. A longer one than an hour can be halved, so some room is left. What a long one holds
+/// is read in a quarter of an hour: others wait for its end, and a process that is killed begins it again.
 fn most(hours: Window) -> u64 {
-    if hours.until - hours.from > time::Duration::HOUR { CAP / 5 * 4 } else { CAP }
+    match hours.until - hours.from {
+        length if length > LONG => 1_000,
+        length if length > time::Duration::HOUR => CAP / 5 * 4,
+        _ => CAP,
+    }
 }
 
 struct Pages {

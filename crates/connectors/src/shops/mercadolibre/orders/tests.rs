@@ -85,6 +85,14 @@ fn an_hour_cannot_be_halved_and_may_be_full() {
     assert_eq!(most(0, 61), 8_000);
 }
 
+/// At two calls a second, and two for an order, a month of a large seller would take hours.
+#[test]
+fn a_long_window_holds_no_more_than_is_soon_read() {
+    let at = |hours| datetime!(2026-11-24 10:00 UTC) + time::Duration::hours(hours);
+    let most = |until| most(hours(Window { from: at(0), until: at(until) }).unwrap());
+    assert_eq!((most(6), most(7), most(720)), (8_000, 1_000, 1_000));
+}
+
 proptest! {
     #[test]
     fn the_hours_hold_the_window(from in 0_i64..2_000_000_000, length in 0_i64..10_000_000) {
