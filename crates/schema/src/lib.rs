@@ -426,6 +426,9 @@ diesel::table! {
         failed_at -> Nullable<Timestamptz>,
         error_code -> Nullable<Text>,
         error_message -> Nullable<Text>,
+        begun_at -> Nullable<Timestamptz>,
+        reached_at -> Nullable<Timestamptz>,
+        reached_number -> Nullable<BigInt>,
     }
 }
 

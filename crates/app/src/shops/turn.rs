@@ -21,8 +21,8 @@ use domain::{
         connections::Description,
         known_orders::Position,
         sync::{
-            Counts, Cursor, EndedRun, INTERVAL, LeasedSync, MAX_PAUSE, Outcome, Refusal, RunError, Stream, SyncLease,
-            next_due,
+            Counts, Cursor, EndedRun, INTERVAL, LeasedSync, MAX_PAUSE, Outcome, Progress, Refusal, RunError, Stream,
+            SyncLease, next_due,
         },
     },
     zone::Zone,
@@ -39,8 +39,9 @@ use super::{
     windows::Windows,
 };
 
-/// Orders that are read again by their numbers at a time.
-const REREAD_AT_ONCE: i64 = 500;
+/// Orders that are read again by their numbers at a time: the most that Shopify is asked for at once. On Mercado Libre they take
+/// some minutes.
+const REREAD_AT_ONCE: i64 = 250;
 /// How long after a read that found nothing wrong an ad account is due again: its figures are not of the minute.
 const AD_INTERVAL: Duration = Duration::HOUR;
 /// How soon a connection is looked at again whose token another process is renewing.
@@ -58,6 +59,8 @@ pub(super) struct Turn<'a> {
     cursors: Vec<Cursor>,
     /// When each of the streams that failed before this turn failed last.
     last_failures: Vec<Cursor>,
+    /// Where the reading of young orders goes on.
+    rereading: Option<Progress>,
     account: Account,
     /// The clock of the days of ads.
     zone: Zone,
@@ -127,6 +130,7 @@ impl<'a> Turn<'a> {
             integration: leased.integration,
             cursors: leased.cursors,
             last_failures: leased.failed,
+            rereading: leased.rereading,
             zone: account.timezone.clone(),
             account,
             timing: reader.timing(),
@@ -146,9 +150,7 @@ impl<'a> Turn<'a> {
             looked => looked?,
         };
         self.measure_age();
-        if self.is_shop() {
-            self.read_sales(present).await?;
-        }
+        let is_reread = !self.is_shop() || self.read_sales(present, until).await?;
         // What fails on and on of the past alone keeps no order of today waiting.
         let fails_now = self.failures > 0;
         let filled = self.back_fill(until).await;
@@ -159,23 +161,25 @@ impl<'a> Turn<'a> {
         }
         let now = self.now();
         let due = match self.failures {
-            0 if !is_filled => now,
+            0 if !is_filled || !is_reread => now,
             0 if !self.is_shop() => now + AD_INTERVAL,
             failures => next_due(failures, now),
         };
         if fails_now { Err(Stopped::Wait(due)) } else { Ok(due) }
     }
 
-    /// What happened in the shop since the last time, and what is read every night.
-    async fn read_sales(&mut self, present: OffsetDateTime) -> Result<(), Stopped> {
+    /// What happened in the shop since the last time, and what is read every night. False when young orders are left for the next
+    /// turn.
+    async fn read_sales(&mut self, present: OffsetDateTime, until: Instant) -> Result<bool, Stopped> {
         go_on(self.changes(present).await)?;
         if self.is_due(Stream::Catalogue) {
             go_on(self.nightly().await)?;
         }
-        if let Some(age) = self.timing.reread.filter(|_| self.is_due(Stream::Reread)) {
-            go_on(self.reread(age).await)?;
+        let Some(age) = self.timing.reread.filter(|_| self.is_due(Stream::Reread)) else { return Ok(true) };
+        match self.reread(age, until).await {
+            Err(Stopped::Failed) => Ok(true),
+            read => read,
         }
-        Ok(())
     }
 
     /// Whether anything is sold there; else all that is read is advertising.
@@ -410,34 +414,39 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Reads orders again one by one that are younger than `age`.
-    async fn reread(&mut self, age: Duration) -> Result<(), Stopped> {
+    /// Reads orders again one by one that are younger than `age`, until all are read or `until`, from where an earlier turn
+    /// stopped: thousands take hours, in which others have their turn, and what is new comes first. True when all are read.
+    async fn reread(&mut self, age: Duration, until: Instant) -> Result<bool, Stopped> {
         let started_at = self.now();
-        let (mut all, mut after) = (Tally::default(), Position::before(started_at - age));
+        let oldest = Position::before(started_at - age);
+        let left = self.rereading.filter(|left| left.after.placed_at >= oldest.placed_at);
+        let Progress { begun_at, after: first } = left.unwrap_or(Progress { begun_at: started_at, after: oldest });
+        let (mut all, mut after) = (Tally::default(), first);
         loop {
             let known = &self.syncer.known_orders;
             let orders = known.orders_after(self.lease.account, self.id(), after, REREAD_AT_ONCE).await?;
-            let Some(last) = orders.last() else { break };
-            after = last.position;
+            let Some(last) = orders.last().map(|order| order.position) else { break };
             let ids = orders.into_iter().map(|order| order.external_id).collect();
             match self.import(&Reading::Again(ids)).await? {
-                Ok(tally) => all = all.with(tally),
-                Err(error) => return Err(self.failed(Stream::Reread, None, started_at, all, error).await),
+                Ok(tally) => (all, after) = (all.with(tally), last),
+                Err(error) => {
+                    // What was read before the trouble is not read again after it.
+                    if after != first {
+                        let in_part = Outcome::InPart(Progress { begun_at, after });
+                        self.record(Stream::Reread, None, started_at, all, in_part).await?;
+                    }
+                    return Err(self.failed(Stream::Reread, None, started_at, Tally::default(), error).await);
+                }
             }
-            go_on(self.keep_up().await)?;
+            if Instant::now() >= until {
+                let in_part = Outcome::InPart(Progress { begun_at, after });
+                self.record(Stream::Reread, None, started_at, all, in_part).await?;
+                return Ok(false);
+            }
         }
-        let done = Outcome::Done { cursor: started_at, reached: None, run_jobs: false };
-        self.record(Stream::Reread, None, started_at, all, done).await
-    }
-
-    /// Reads what changed meanwhile, where that was read a while ago: thousands of orders one by one take hours, and make no
-    /// new one late.
-    async fn keep_up(&mut self) -> Result<(), Stopped> {
-        if self.cursor(Stream::Changes).is_none_or(|read_at| self.now() < read_at + INTERVAL) {
-            return Ok(());
-        }
-        let present = self.look_at_shop().await?;
-        self.changes(present).await
+        let done = Outcome::Done { cursor: begun_at, reached: None, run_jobs: false };
+        self.record(Stream::Reread, None, started_at, all, done).await?;
+        Ok(true)
     }
 
     /// Which of some orders are stored here.
@@ -547,7 +556,7 @@ impl<'a> Turn<'a> {
         let Tally { counts, refusals, absent: _, missing_scopes: _ } = tally;
         let moved = match &outcome {
             Outcome::Done { cursor, .. } | Outcome::Restarted { cursor } => Some(Cursor { stream, at: *cursor }),
-            Outcome::Failed(_) => None,
+            Outcome::InPart(_) | Outcome::Failed(_) => None,
         };
         let run = ended(stream, window, counts, refusals, (started_at, self.now()), outcome);
         let failing = self.syncer.ports.syncs.record(self.lease, run).await?.ok_or(Stopped::Lost)?;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use time::{Duration, OffsetDateTime};
 
-use super::Window;
+use super::{Window, known_orders::Position};
 use crate::{
     AccountId, IntegrationId, StoreError, SyncRunId,
     audit::Entry,
@@ -53,6 +53,15 @@ pub struct Cursor {
     pub at: OffsetDateTime,
 }
 
+/// How far the reading of known orders one by one has come that is not at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// When it was begun.
+    pub begun_at: OffsetDateTime,
+    /// The last order that was read.
+    pub after: Position,
+}
+
 /// A connection that is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueSync {
@@ -82,6 +91,8 @@ pub struct LeasedSync {
     pub cursors: Vec<Cursor>,
     /// When each of the streams that fail failed last.
     pub failed: Vec<Cursor>,
+    /// Where the reading of young orders goes on that was not brought to its end.
+    pub rereading: Option<Progress>,
 }
 
 impl LeasedSync {
@@ -150,6 +161,8 @@ pub enum Outcome {
         /// figures do not wait for the night.
         run_jobs: bool,
     },
+    /// A part of the known orders was read, and stored; the others are still to be. The cursor stays.
+    InPart(Progress),
     /// The stream, which has been read before, is to be read again from there on, however far it had come.
     Restarted { cursor: OffsetDateTime },
     /// The cursor stays.

@@ -92,7 +92,7 @@ pub(super) async fn insert(
     let EndedRun { stream, window, counts, refusals, started_at, finished_at, outcome } = run;
     let Counts { read, stored, refused, voided, calls, waited_ms } = *counts;
     let (state, error) = match outcome {
-        Outcome::Done { .. } | Outcome::Restarted { .. } => (RunState::Done, None),
+        Outcome::Done { .. } | Outcome::InPart(_) | Outcome::Restarted { .. } => (RunState::Done, None),
         Outcome::Failed(error) => (RunState::Failed, Some(error)),
     };
     let newest = refusals.get(refusals.len().saturating_sub(MAX_REFUSALS)..).unwrap_or_default();

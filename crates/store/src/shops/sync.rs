@@ -11,8 +11,12 @@ use domain::{
     audit::Entry,
     events::{Instant, IntegrationBroken},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
-    shops::sync::{
-        Cursor, DueSync, EndedRun, Failing, Failures, LeasedSync, Outcome, RunError, Stream, SyncLease, SyncStore,
+    shops::{
+        known_orders::Position,
+        sync::{
+            Cursor, DueSync, EndedRun, Failing, Failures, LeasedSync, Outcome, Progress, RunError, Stream, SyncLease,
+            SyncStore,
+        },
     },
 };
 use serde_json::json;
@@ -113,7 +117,8 @@ statement!(
 );
 
 statement!(
-    /// The back-fill goes backwards, everything else forwards: a cursor returns only when its stream is restarted.
+    /// The back-fill goes backwards, everything else forwards: a cursor returns only when its stream is restarted. What was read
+    /// in parts is at its end.
     MoveCursor(
         account: i64 => BigInt,
         id: i64 => BigInt,
@@ -124,6 +129,24 @@ statement!(
     ON CONFLICT (account_id, integration_id, stream) DO UPDATE SET
         cursor_at = CASE WHEN $3 = 'back_fill' THEN least(known.cursor_at, excluded.cursor_at)
             ELSE greatest(known.cursor_at, excluded.cursor_at) END,
+        failures = 0, failing_since = NULL, failed_at = NULL, error_code = NULL, error_message = NULL,
+        begun_at = NULL, reached_at = NULL, reached_number = NULL"
+);
+
+statement!(
+    /// Notes up to which order a stream was read.
+    KeepPlace(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        stream: &'static str => Text,
+        begun_at: OffsetDateTime => Timestamptz,
+        placed_at: OffsetDateTime => Timestamptz,
+        number: i64 => BigInt,
+    ) -> () = "
+    INSERT INTO sync_streams (account_id, integration_id, stream, begun_at, reached_at, reached_number)
+    VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (account_id, integration_id, stream) DO UPDATE SET begun_at = excluded.begun_at,
+        reached_at = excluded.reached_at, reached_number = excluded.reached_number,
         failures = 0, failing_since = NULL, failed_at = NULL, error_code = NULL, error_message = NULL"
 );
 
@@ -277,6 +300,18 @@ impl SyncStore for Store {
     }
 }
 
+/// How far a stream was read.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = sync_streams, check_for_backend(diesel::pg::Pg))]
+struct StreamRow {
+    stream: String,
+    cursor_at: Option<OffsetDateTime>,
+    failed_at: Option<OffsetDateTime>,
+    begun_at: Option<OffsetDateTime>,
+    reached_at: Option<OffsetDateTime>,
+    reached_number: Option<i64>,
+}
+
 async fn take(
     connection: &mut AsyncPgConnection,
     due: DueSync,
@@ -288,20 +323,25 @@ async fn take(
     let LeaseRow { lease_number: number, due_at, paused_until } = leased;
     let Some(due_at) = due_at else { return Ok(None) };
     let Some(row) = integrations::one(connection, account, integration).await? else { return Ok(None) };
-    let rows: Vec<(String, Option<OffsetDateTime>, Option<OffsetDateTime>)> = sync_streams::table
+    let rows: Vec<StreamRow> = sync_streams::table
         .filter(sync_streams::account_id.eq(account.0))
         .filter(sync_streams::integration_id.eq(integration.0))
-        .select((sync_streams::stream, sync_streams::cursor_at, sync_streams::failed_at))
+        .select(StreamRow::as_select())
         .load(connection)
         .await?;
-    let (mut cursors, mut failed) = (Vec::new(), Vec::new());
-    for (stream, cursor_at, failed_at) in rows {
+    let (mut cursors, mut failed, mut rereading) = (Vec::new(), Vec::new(), None);
+    for StreamRow { stream, cursor_at, failed_at, begun_at, reached_at, reached_number } in rows {
         let stream: Stream = parse(&stream, "stream")?;
         cursors.extend(cursor_at.map(|at| Cursor { stream, at }));
         failed.extend(failed_at.map(|at| Cursor { stream, at }));
+        if let (Stream::Reread, Some(begun_at), Some(placed_at), Some(number)) =
+            (stream, begun_at, reached_at, reached_number)
+        {
+            rereading = Some(Progress { begun_at, after: Position { placed_at, number } });
+        }
     }
     let lease = SyncLease { account, integration, number };
-    Ok(Some(LeasedSync { lease, due_at, paused_until, integration: row.try_into()?, cursors, failed }))
+    Ok(Some(LeasedSync { lease, due_at, paused_until, integration: row.try_into()?, cursors, failed, rereading }))
 }
 
 async fn record(
@@ -324,6 +364,13 @@ async fn record(
             if *run_jobs {
                 requests::insert(connection, lease.account, run.finished_at).await?;
             }
+            Mend { account, id }.execute(connection).await?;
+            Failing::default()
+        }
+        Outcome::InPart(progress) => {
+            let Progress { begun_at, after: Position { placed_at, number } } = *progress;
+            let keep = KeepPlace { account, id, stream: run.stream.as_str(), begun_at, placed_at, number };
+            keep.execute(connection).await?;
             Mend { account, id }.execute(connection).await?;
             Failing::default()
         }

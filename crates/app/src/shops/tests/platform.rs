@@ -64,6 +64,8 @@ pub struct Answers {
     pub ads: Option<Result<Decimal, ShopError>>,
     pub ads_asked_for: Vec<(Date, Date)>,
     pub asked_for: Vec<Vec<String>>,
+    /// What the next readings of orders by number answer instead; `None` answers as usual.
+    pub by_number: VecDeque<Option<ShopError>>,
     pub catalogue_passes: u32,
     /// What the catalogue answers, always.
     pub refused_catalogue: Option<ShopError>,
@@ -290,9 +292,10 @@ impl ShopReader for FakePlatform {
                 .map(|id| Voided { external_id: id.clone(), is_there: false })
                 .collect();
             let asked = |placed: &&Placed| ids.contains(&placed.order.order.external_id);
-            (answers.orders.iter().filter(asked).map(|placed| placed.order.clone()).collect(), gone)
+            let found = answers.orders.iter().filter(asked).map(|placed| placed.order.clone()).collect();
+            (answers.by_number.pop_front().flatten().map_or(Ok(found), Err), gone)
         };
-        self.batches(access, Ok(found), gone)
+        self.batches(access, found, gone)
     }
 
     fn products(&self, access: &Access, _: Currency) -> ShopStream<ProductBatch> {

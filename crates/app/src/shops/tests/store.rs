@@ -29,8 +29,8 @@ use domain::{
         known_orders::{KnownOrder, KnownOrders, Position},
         privacy::{CustomerData, LoggedRequest, NewRequest, PrivacyStore, Redacted},
         sync::{
-            Cursor, DueSync, EndedRun, Failing, LeasedSync, Outcome, Stream, SyncLease, SyncRun, SyncRunStore,
-            SyncStore,
+            Cursor, DueSync, EndedRun, Failing, LeasedSync, Outcome, Progress, Stream, SyncLease, SyncRun,
+            SyncRunStore, SyncStore,
         },
         tokens::{RefreshLease, SealedTokens, StoredTokens, TokenStore, access_binding, refresh_binding},
     },
@@ -53,6 +53,8 @@ pub struct Database {
     pub leases: i64,
     pub sync_lease: Option<i64>,
     pub cursors: Vec<Cursor>,
+    /// How far young orders were read again.
+    pub rereading: Option<Progress>,
     /// How often in a row each of the streams that fail has failed, and when last.
     pub failing: BTreeMap<Stream, (i64, OffsetDateTime)>,
     pub runs: Vec<EndedRun>,
@@ -350,8 +352,8 @@ impl SyncStore for FakeStore {
         let lease = SyncLease { account, integration: id, number: database.leases };
         let due_at = database.due_at.unwrap_or(integration.connected_at);
         let failed = database.failing.iter().map(|(stream, (_, at))| Cursor { stream: *stream, at: *at }).collect();
-        let (paused_until, cursors) = (database.paused_until, database.cursors.clone());
-        Ok(Some(LeasedSync { lease, due_at, paused_until, integration, cursors, failed }))
+        let (paused_until, cursors, rereading) = (database.paused_until, database.cursors.clone(), database.rereading);
+        Ok(Some(LeasedSync { lease, due_at, paused_until, integration, cursors, failed, rereading }))
     }
 
     async fn heartbeat(&self, lease: SyncLease, _: i64) -> Result<bool, StoreError> {
@@ -375,9 +377,16 @@ impl SyncStore for FakeStore {
                 // Of its own the back-fill goes backwards, and all else forwards.
                 let at = if stream == Stream::BackFill { known.min(*cursor) } else { known.max(*cursor) };
                 database.place_cursor(stream, at);
+                if stream == Stream::Reread {
+                    database.rereading = None;
+                }
                 if reached.is_some() {
                     database.integration.as_mut().unwrap().last_sync_at = *reached;
                 }
+            }
+            Outcome::InPart(progress) => {
+                database.failing.remove(&stream);
+                database.rereading = Some(*progress);
             }
             Outcome::Restarted { cursor } => database.place_cursor(stream, *cursor),
             Outcome::Failed(_) => {

@@ -76,7 +76,7 @@ impl World {
     fn last_error(&self) -> Option<ErrorCode> {
         self.store.database().runs.iter().rev().find_map(|run| match &run.outcome {
             Outcome::Failed(error) => Some(error.code),
-            Outcome::Done { .. } | Outcome::Restarted { .. } => None,
+            Outcome::Done { .. } | Outcome::InPart(_) | Outcome::Restarted { .. } => None,
         })
     }
 
@@ -542,22 +542,50 @@ async fn unsettled_orders_are_read_again_every_night_where_changes_are_not_all_t
     assert_eq!(world.platform.answers.lock().unwrap().asked_for.len(), 1, "once a night");
 }
 
-#[tokio::test]
-async fn orders_that_are_read_one_by_one_for_long_make_no_new_one_late() {
+/// A shop whose 300 young orders are to be read again.
+async fn with_many_young_orders() -> World {
     let world = World::connected(Platform::Mercadolibre);
-    world.platform.place("young", days_ago(1), dec!(10));
-    world.tick().await;
-    world.pass(Duration::DAY);
-    {
-        let mut answers = world.platform.answers.lock().unwrap();
-        (answers.reread, answers.takes) = (Some(Duration::days(60)), Duration::minutes(6));
+    for number in 0..300 {
+        world.platform.place(&format!("{number:03}"), days_ago(1), dec!(10));
     }
     world.tick().await;
-    // The shop, changes, the catalogue and the order took 24 minutes; then came the shop and its changes again.
-    let (began, read) = (START + Duration::DAY, world.windows(Purpose::Changes));
-    let untils: Vec<_> = read.iter().map(|window| window.until - began).collect();
-    assert_eq!(untils, [Duration::minutes(4), Duration::minutes(28)]);
-    assert_eq!(world.cursor(Stream::Changes), Some(began + Duration::minutes(28)));
+    world.platform.answers.lock().unwrap().reread = Some(Duration::days(60));
+    world.pass(Duration::DAY);
+    world
+}
+
+/// Of each time that orders were asked for by number the first one, and how many there were.
+fn asked_for(world: &World) -> Vec<(String, usize)> {
+    let answers = world.platform.answers.lock().unwrap();
+    answers.asked_for.iter().map(|ids| (ids[0].clone(), ids.len())).collect()
+}
+
+#[tokio::test]
+async fn orders_that_are_read_one_by_one_for_long_make_no_new_one_late_and_let_others_have_their_turn() {
+    let world = with_many_young_orders().await;
+    let part = |first: &str, orders| (first.to_owned(), orders);
+    assert_eq!(world.short_turn().await, Duration::ZERO);
+    assert_eq!((asked_for(&world), world.cursor(Stream::Reread)), (vec![part("000", 250)], None));
+    world.pass(Duration::minutes(10));
+    assert_eq!(world.short_turn().await, Duration::ZERO);
+    assert_eq!(asked_for(&world), [part("000", 250), part("250", 50)], "it goes on where it was");
+    assert_eq!(world.windows(Purpose::Changes).len(), 2, "after what is new");
+    assert_eq!(world.short_turn().await, Duration::minutes(10));
+    assert_eq!((asked_for(&world).len(), world.cursor(Stream::Reread)), (2, Some(START + Duration::DAY)));
+}
+
+#[tokio::test]
+async fn orders_that_were_read_again_before_trouble_are_not_read_again_after_it() {
+    let world = with_many_young_orders().await;
+    let trouble = ShopError::Unavailable("HTTP 503".to_owned());
+    world.platform.answers.lock().unwrap().by_number = [None, Some(trouble)].into();
+    world.tick().await;
+    assert_eq!((world.last_error(), world.cursor(Stream::Reread)), (Some(ErrorCode::Unreachable), None));
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    let firsts: Vec<_> = asked_for(&world).into_iter().map(|(first, _)| first).collect();
+    assert_eq!(firsts, ["000", "250", "250"]);
+    assert_eq!(world.cursor(Stream::Reread), Some(START + Duration::DAY));
 }
 
 #[tokio::test]

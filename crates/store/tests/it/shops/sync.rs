@@ -9,9 +9,10 @@ use domain::{
     page::PageRequest,
     shops::{
         Window,
+        known_orders::Position,
         sync::{
-            Counts, EndedRun, Failing, LeasedSync, MAX_REFUSALS, Outcome, Refusal, RunError, RunState, Stream,
-            SyncLease, SyncRunStore, SyncStore,
+            Counts, EndedRun, Failing, LeasedSync, MAX_REFUSALS, Outcome, Progress, Refusal, RunError, RunState,
+            Stream, SyncLease, SyncRunStore, SyncStore,
         },
     },
 };
@@ -95,6 +96,26 @@ async fn of_processes_that_want_to_read_a_connection_one_does_until_its_lease_en
     SyncStore::release(&*db.store, next.lease, NOW + Duration::MINUTE).await.unwrap();
     assert_eq!(db.store.due(NOW, 10).await.unwrap(), []);
     assert_eq!(db.store.due(NOW + Duration::MINUTE, 10).await.unwrap(), [due]);
+}
+
+#[tokio::test]
+async fn what_was_read_in_part_is_gone_on_with_until_its_end() {
+    let db = fresh().await;
+    let (_, id, first) = reading(&db).await;
+    let progress = Progress { begun_at: NOW, after: Position { placed_at: NOW - Duration::DAY, number: 7 } };
+    let record = async |lease, outcome| {
+        SyncStore::record(&*db.store, lease, run(Stream::Reread, NOW, outcome)).await.unwrap().is_some()
+    };
+    assert!(record(first, Outcome::InPart(progress)).await);
+    assert!(record(first, unreachable()).await, "trouble takes nothing of it away");
+    SyncStore::release(&*db.store, first, NOW).await.unwrap();
+    let next = lease(&db, id).await.unwrap();
+    assert_eq!((next.rereading, next.cursor(Stream::Reread)), (Some(progress), None));
+    assert!(!record(first, Outcome::InPart(Progress { begun_at: NOW + Duration::HOUR, ..progress })).await);
+    assert!(record(next.lease, done(NOW)).await);
+    SyncStore::release(&*db.store, next.lease, NOW).await.unwrap();
+    let last = lease(&db, id).await.unwrap();
+    assert_eq!((last.rereading, last.cursor(Stream::Reread)), (None, Some(NOW)));
 }
 
 #[tokio::test]
