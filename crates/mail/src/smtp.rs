@@ -16,6 +16,9 @@ use url::Url;
 /// How long each answer of the server may take.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
+/// What a server says that does not let us in (RFC 4954, 6): a password that is wrong by now is no reason to give mails up.
+const NOT_LET_IN: [u16; 4] = [530, 534, 535, 538];
+
 /// The settings name no server that mails can be sent by.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidServer {
@@ -79,15 +82,19 @@ impl Mailer for Smtp {
     }
 }
 
-/// An answer of the server often quotes the addressee, so of one only the code is told.
 fn why(error: &smtp::Error) -> SendError {
     match error.status() {
-        Some(code) if error.is_permanent() => SendError::Refused(format!("the server answered {code}")),
-        Some(code) => SendError::Later(format!("the server answered {code}")),
+        Some(code) => answered(code.into()),
         None if error.is_timeout() => SendError::Later("the server did not answer in time".to_owned()),
         None if error.is_tls() => SendError::Later("TLS with the server failed".to_owned()),
         None => SendError::Later("the server could not be reached".to_owned()),
     }
+}
+
+/// An answer of the server often quotes the addressee, so of one only the code is told.
+fn answered(code: u16) -> SendError {
+    let said = format!("the server answered {code}");
+    if code < 500 || NOT_LET_IN.contains(&code) { SendError::Later(said) } else { SendError::Refused(said) }
 }
 
 #[cfg(test)]
@@ -116,5 +123,15 @@ mod tests {
             assert_eq!(checked(url, from), Some(InvalidServer::Url), "{url}");
         }
         assert_eq!(checked("smtp://127.0.0.1", "hello"), Some(InvalidServer::From));
+    }
+
+    #[test]
+    fn a_mail_is_given_up_for_what_is_wrong_with_it_alone() {
+        for code in [421, 450, 454, 530, 535] {
+            assert_eq!(answered(code), SendError::Later(format!("the server answered {code}")));
+        }
+        for code in [550, 553, 554] {
+            assert_eq!(answered(code), SendError::Refused(format!("the server answered {code}")));
+        }
     }
 }
