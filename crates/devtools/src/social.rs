@@ -181,6 +181,7 @@ impl Stub for Social {
             ("hang_after", "an answer is written, and the call is never answered"),
             ("token_dead", "with the next answer all tokens end"),
             ("blocked", "an answer is refused as abusive"),
+            ("post_refused", "the comments on a post are refused with code 100"),
             ("usage", "the next call says that `value` percent of the budget are used"),
             ("decline", "the person does not agree"),
             ("withhold", "the person agrees, but for the permission at place `value` of the dialog"),

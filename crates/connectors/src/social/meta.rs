@@ -122,11 +122,24 @@ impl SocialReplies for Meta {
         let query = [("fields", "id"), ("limit", POSTS)];
         let posts: Page<WirePost> =
             self.api.call(profile, Method::GET, &[&profile.external_id, posts], &query, &[]).await?;
-        let mut comments = Vec::new();
+        let (mut comments, mut refused, mut is_read) = (Vec::new(), None, false);
         for post in posts.data {
-            let found = self.under(profile, &[&post.id, "comments"], Some(since)).await?;
-            let recent = found.into_iter().filter(|comment| comment.posted_at().is_none_or(|at| at >= since));
-            comments.extend(recent.map(|comment| comment.into_comment(Some(&post.id))));
+            match self.under(profile, &[&post.id, "comments"], Some(since)).await {
+                Ok(found) => {
+                    is_read = true;
+                    let recent = found.into_iter().filter(|comment| comment.posted_at().is_none_or(|at| at >= since));
+                    comments.extend(recent.map(|comment| comment.into_comment(Some(&post.id))));
+                }
+                // It was deleted meanwhile, or is of a kind whose comments are not shown: those of the others are.
+                Err(error @ (ChannelError::NotFound | ChannelError::Rejected(_))) => {
+                    tracing::info!(%error, post = post.id, "comments on a post cannot be read");
+                    refused = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(error) = refused.filter(|_| !is_read) {
+            return Err(error);
         }
         // A thread begins before it is answered.
         comments.sort_by_key(|comment| comment.posted_at);

@@ -301,6 +301,9 @@ impl Social {
         let inner = self.inner();
         inner.may_read(channel)?;
         let is_post = inner.world.post(id).is_some();
+        if is_post && self.common().faults.take("post_refused").is_some() {
+            return Err(Answer::invalid("Unsupported get request"));
+        }
         if call.path.get(1) != Some(&if is_facebook || is_post { "comments" } else { "replies" }) {
             return Err(Answer::invalid("Tried accessing nonexisting field"));
         }

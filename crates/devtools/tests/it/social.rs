@@ -197,6 +197,21 @@ async fn comments_are_listed_answered_and_found_on_both_channels() {
 }
 
 #[tokio::test]
+async fn a_post_whose_comments_are_not_shown_hides_those_of_no_other() {
+    let network = Network::open(seed(6));
+    for channel in [Channel::Instagram, Channel::Facebook] {
+        let (meta, profile) = (network.meta(channel), network.profile(channel).await);
+        let read = async || comments(&meta, &profile, NOW - Duration::DAY).await;
+        network.stub.fail_next("post_refused", 0);
+        assert_eq!(read().await.unwrap().len(), 3, "{channel}");
+        network.stub.common().faults.set("post_refused", 2, 0);
+        let none = read().await;
+        assert!(matches!(none, Err(ChannelError::Rejected(_))), "{none:?}");
+        assert_eq!(read().await.unwrap().len(), 6);
+    }
+}
+
+#[tokio::test]
 async fn what_is_written_is_known_whatever_is_answered() {
     let network = Network::open(seed(0));
     let (meta, profile) = (network.meta(Channel::Instagram), network.profile(Channel::Instagram).await);
