@@ -56,12 +56,14 @@ pub(super) fn needs_history(wire: &OrderWire) -> bool {
     matches!(standing, Some(Standing::PartlyReturned | Standing::Reversed { at: None }))
 }
 
-/// What an order's history says of money that went back. Where a store has none, or one that cannot be read, the amount stays
-/// unknown: that keeps no other order from being read.
+/// What an order's history says of money that went back. Where a store has none, does not show it, or shows one that cannot be
+/// read, the amount stays unknown: that keeps no other order from being read.
 pub(super) fn of_history(history: Result<Answer, ShopError>) -> Result<Vec<Returned>, ShopError> {
     match history.and_then(|answer| answer.detail()) {
         Ok(changes) => Ok(returned(changes)),
-        Err(ShopError::NotFound | ShopError::MissingScope(_) | ShopError::Malformed(_)) => Ok(Vec::new()),
+        Err(ShopError::NotFound | ShopError::MissingScope(_) | ShopError::Rejected(_) | ShopError::Malformed(_)) => {
+            Ok(Vec::new())
+        }
         Err(error) => Err(error),
     }
 }
@@ -120,7 +122,11 @@ mod tests {
     #[test]
     fn trouble_with_a_history_is_trouble_with_its_order() {
         assert_eq!(of_history(Err(ShopError::Unauthorized)), Err(ShopError::Unauthorized));
-        assert_eq!(of_history(Err(ShopError::NotFound)), Ok(vec![]));
+        let not_shown =
+            [ShopError::NotFound, ShopError::MissingScope("read_orders".into()), ShopError::Rejected("422 id".into())];
+        for error in not_shown {
+            assert_eq!(of_history(Err(error)), Ok(vec![]));
+        }
         for body in ["<html>", r#"[{"total_paid"#] {
             let read = of_history(Ok(Answer::example(200, &[], body)));
             assert!(matches!(read, Err(ShopError::Unavailable(_))), "{body}");
