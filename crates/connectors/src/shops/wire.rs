@@ -27,8 +27,11 @@ fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
     if is_number { Ok(json.to_owned()) } else { Err(D::Error::custom("neither a number nor a text")) }
 }
 
+/// In scientific notation are written what is large and round, and what is left over from a calculation with binary fractions, such
+/// as `5.68e-14`: of that, digits go that no decimal holds.
 fn decimal(text: &str) -> Option<Decimal> {
-    Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text)).ok().map(|decimal| decimal.normalize())
+    let read = Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific_lossy(text));
+    read.ok().map(|decimal| decimal.normalize())
 }
 
 impl<'de> Deserialize<'de> for Id {
@@ -88,6 +91,8 @@ mod tests {
     #[case("123456789012.123456", Some("123456789012.123456"))]
     #[case("1e3", Some("1000"))]
     #[case("-2", Some("-2"))]
+    #[case("5.684341886080802e-14", Some("0.000000000000056843418860808"))]
+    #[case("-1.4210854715202004E-14", Some("-0.000000000000014210854715202"))]
     #[case("\"ten\"", None)]
     #[case("true", None)]
     #[case("\"0.12345678901234567890123456789\"", None)]

@@ -171,6 +171,15 @@ mod tests {
         assert_eq!((did.purchases, did.revenue), (dec!(1.2), dec!(31.37)));
     }
 
+    /// As a purchase that was taken back leaves it.
+    #[test]
+    fn what_is_left_over_from_a_calculation_can_be_read() {
+        let days =
+            row(json!({ "conversions": 2.220446049250313e-16, "conversionsValue": -5.684341886080802e-14 })).unwrap();
+        let did = days.did.values().next().unwrap().whole;
+        assert_eq!((did.purchases.round_dp(6), did.revenue.round_dp(6)), (Decimal::ZERO, Decimal::ZERO));
+    }
+
     #[rstest]
     #[case(json!({ "costMicros": "-1" }), "costMicros")]
     #[case(json!({ "impressions": "-5" }), "impressions")]
