@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     future::Future,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration as Pause,
 };
 
@@ -45,6 +45,9 @@ const TAKEN: i64 = 200;
 const HELD: Duration = Duration::minutes(10);
 /// The catalogue is not read more often than this, however many hooks say that it changed.
 const CATALOGUE_PAUSE: Duration = Duration::minutes(5);
+/// How many times as long as it took its reading rests, in this process: each sale tells of a stock, and that of a large catalogue
+/// would keep its connection, and a place for others' hooks, for ever.
+const CATALOGUE_REST: i32 = 4;
 /// Attempts after which a hook is given up: the changes that it stands for are found by polling.
 const MAX_ATTEMPTS: i64 = 12;
 
@@ -55,6 +58,8 @@ pub struct HookWorker {
     privacy: Arc<dyn PrivacyStore>,
     questions: Arc<dyn PollHints>,
     unknown_orders: Arc<UnknownOrders>,
+    /// Until when no hook has a connection's catalogue read.
+    rests: Arc<Mutex<HashMap<IntegrationId, OffsetDateTime>>>,
 }
 
 /// Connections whose hooks are acted on, or will be as soon as there is a place.
@@ -93,7 +98,11 @@ struct Settled {
 
 impl HookWorker {
     pub fn new(syncer: Syncer, privacy: Arc<dyn PrivacyStore>, questions: Arc<dyn PollHints>) -> Self {
-        Self { syncer, privacy, questions, unknown_orders: Arc::default() }
+        Self { syncer, privacy, questions, unknown_orders: Arc::default(), rests: Arc::default() }
+    }
+
+    fn rests(&self) -> MutexGuard<'_, HashMap<IntegrationId, OffsetDateTime>> {
+        self.rests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Acts on hooks until `stop`; those under way are acted on again by the next worker.
@@ -329,16 +338,20 @@ impl HookWorker {
     ) -> Result<(), Stopped> {
         let hooks = || entries.iter().filter(|entry| entry.topic == Topic::Catalogue);
         let Some(newest) = hooks().map(|entry| entry.received_at).max() else { return Ok(()) };
-        let now = self.syncer.ports.now();
-        match turn.catalogue_read_at() {
-            // The last pass saw what they tell of.
-            Some(at) if at >= newest => Ok(()),
-            Some(at) if now < at + CATALOGUE_PAUSE => {
-                settled.later.extend(hooks().map(|entry| (entry.id, at + CATALOGUE_PAUSE)));
-                Ok(())
-            }
-            _ => turn.catalogue().await,
+        let (read_at, now) = (turn.catalogue_read_at(), self.syncer.ports.now());
+        // The last pass saw what they tell of.
+        if read_at.is_some_and(|at| at >= newest) {
+            return Ok(());
         }
+        let rest = self.rests().get(&turn.id()).copied();
+        if let Some(until) = read_at.map(|at| at + CATALOGUE_PAUSE).max(rest).filter(|until| now < *until) {
+            settled.later.extend(hooks().map(|entry| (entry.id, until)));
+            return Ok(());
+        }
+        let read = turn.catalogue().await;
+        let ended = self.syncer.ports.now();
+        self.rests().insert(turn.id(), ended + (ended - now) * CATALOGUE_REST);
+        read
     }
 }
 

@@ -126,6 +126,23 @@ async fn a_catalogue_is_read_soon_but_not_for_every_hook() {
     assert_eq!(world.platform.answers.lock().unwrap().catalogue_passes, 2);
 }
 
+/// Each sale changes a stock: hooks of a large shop come all the time.
+#[tokio::test]
+async fn a_catalogue_that_takes_long_is_read_a_fifth_of_the_time() {
+    let world = World::connected(Platform::Shopify);
+    let worker = world.worker();
+    let passes = || world.platform.answers.lock().unwrap().catalogue_passes;
+    world.platform.answers.lock().unwrap().takes = Duration::minutes(9);
+    world.act_with(&worker, [Topic::Catalogue]).await;
+    assert_eq!((passes(), world.now()), (1, START + Duration::minutes(9)));
+    world.act_with(&worker, [Topic::Catalogue]).await;
+    assert_eq!(passes(), 1);
+    assert_eq!(world.store.database().postponed, [(InboxId(1), START + Duration::minutes(45))]);
+    world.pass(Duration::minutes(36));
+    world.act_with(&worker, [Topic::Catalogue]).await;
+    assert_eq!((passes(), world.done()), (2, vec![1]));
+}
+
 /// A large catalogue takes hours.
 #[tokio::test(start_paused = true)]
 async fn hooks_of_a_connection_wait_for_those_of_no_other_one() {
