@@ -133,6 +133,7 @@ impl Shop {
             Some(StockRow {
                 line: place as u64 + 1,
                 sku: shop.catalogue.product(level.product)?.sku.clone(),
+                location: None,
                 stock: level.stock,
                 day: shop.calendar.date(level.day),
                 record: Vec::new(),

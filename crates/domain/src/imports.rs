@@ -189,12 +189,14 @@ pub struct ShopCatalogue {
     pub is_whole: bool,
 }
 
-/// The stock of a product at the end of a day.
+/// The stock of a product at the end of a day, or what of it is at a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StockRow {
     /// Where the row came from, to name it when its SKU is unknown.
     pub line: u64,
     pub sku: String,
+    /// Rows of one (SKU, day) at different locations are summed.
+    pub location: Option<String>,
     pub stock: i64,
     pub day: Date,
     /// The row as it came, to give it back when its SKU is unknown.
@@ -457,7 +459,8 @@ pub trait ImportStore: Send + Sync {
         connection: IntegrationId,
         catalogue: ShopCatalogue,
     ) -> Result<i64, ImportError>;
-    /// Stock levels; a (SKU, day) that comes twice counts as its last row says.
+    /// Stock levels; a (SKU, day, location) that comes twice counts as its last row says, and the locations together replace
+    /// what is there of the (SKU, day).
     async fn stock(&self, target: Target, rows: Rows<StockRow>) -> Result<StockSummary, ImportError>;
     /// Ad spend; a (day, platform, campaign) that is there is replaced. The days' sums by campaign are the ad spend that
     /// profit is made of.

@@ -121,12 +121,27 @@ impl Table for Stock {
         Field {
             name: "stock",
             required: true,
-            headers: &["stock", "currentstock", "onhand", "quantity", "qty", "inventory", "available"],
+            headers: &[
+                "stock",
+                "currentstock",
+                "onhand",
+                "onhandcurrent",
+                "quantity",
+                "qty",
+                "inventory",
+                "available",
+                "availablenoteditable",
+            ],
         },
         Field { required: false, ..DAY },
+        optional("location", &["location", "locationname", "inventorylocation", "warehouse"]),
     ];
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<StockRow>) -> Result<(), Refusal> {
+        // Shopify's word for a location that never has the product.
+        if record.text(1).is_some_and(|text| text.eq_ignore_ascii_case("not stocked")) {
+            return Err(Refusal::Skip("not stocked"));
+        }
         let day = day(record, 2, &self.zone)?.unwrap_or(self.counted_on);
         // It would hide what is counted until then.
         if day > self.today {
@@ -135,6 +150,7 @@ impl Table for Stock {
         rows.push(StockRow {
             line: record.line,
             sku: record.id(0)?.into_owned(),
+            location: record.optional_id(3)?.map(Cow::into_owned),
             stock: record.whole(1)?,
             day,
             record: record.bytes.to_vec(),

@@ -70,6 +70,7 @@ field-category = Category
 field-cost = Cost of a unit
 field-cost_date = Cost holds from
 field-stock = In stock
+field-location = Location
 field-on_order = On order
 field-lead_time_days = Days of delivery
 field-pack_size = Pack size

@@ -70,6 +70,7 @@ field-category = Categoría
 field-cost = Costo por unidad
 field-cost_date = Costo válido desde
 field-stock = En stock
+field-location = Ubicación
 field-on_order = Pedidas
 field-lead_time_days = Días de entrega
 field-pack_size = Unidades por paquete

@@ -70,6 +70,7 @@ field-category = Categoria
 field-cost = Custo por unidade
 field-cost_date = Custo vale desde
 field-stock = Em estoque
+field-location = Local
 field-on_order = Pedidas
 field-lead_time_days = Dias de entrega
 field-pack_size = Unidades por pacote

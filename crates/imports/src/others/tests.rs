@@ -61,8 +61,28 @@ async fn stock_without_a_date_is_of_today() {
     import_stock(&store, TARGET, file(), date!(2026 - 04 - 01), reader(data), rejects().1).await.unwrap();
     let rows = store.stock.into_inner().unwrap();
     let record = b"MUG,5,2026-03-01".to_vec();
-    assert_eq!(rows[0], StockRow { line: 2, sku: "MUG".to_owned(), stock: 5, day: date!(2026 - 03 - 01), record });
+    let expected =
+        StockRow { line: 2, sku: "MUG".to_owned(), location: None, stock: 5, day: date!(2026 - 03 - 01), record };
+    assert_eq!(rows[0], expected);
     assert_eq!((rows[1].line, rows[1].day), (3, date!(2026 - 04 - 01)));
+}
+
+/// Both forms of Shopify's inventory export.
+#[tokio::test]
+async fn stock_may_lie_at_several_locations() {
+    for columns in ["On hand (current),On hand (new)", "On hand,Bin name"] {
+        let store = Collect::default();
+        let (refused, sink) = rejects();
+        let data = format!(
+            "Handle,SKU,Location,Available (not editable),{columns}\n\
+             mug,MUG,Shop,3,5,\nmug,MUG,Store room,2,7,\nmug,MUG,Fair,not stocked,Not stocked,\n"
+        );
+        let report = import_stock(&store, TARGET, file(), date!(2026 - 04 - 01), reader(&data), sink).await.unwrap();
+        let rows = store.stock.into_inner().unwrap();
+        let told: Vec<_> = rows.iter().map(|row| (row.sku.as_str(), row.location.as_deref(), row.stock)).collect();
+        assert_eq!(told, [("MUG", Some("Shop"), 5), ("MUG", Some("Store room"), 7)]);
+        assert_eq!((report.read.skipped.get("not stocked"), refused.lock().unwrap().len()), (Some(&1), 0));
+    }
 }
 
 #[tokio::test]

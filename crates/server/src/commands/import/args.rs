@@ -96,7 +96,7 @@ Example:
   api import products catalogue.csv --account 1 --date 2026-01-01";
 
 const STOCK_HELP: &str = "\
-Fields: sku, stock (required); date. Lines of unknown SKUs are refused.
+Fields: sku, stock (required); date, location. Lines of unknown SKUs are refused; locations of a SKU and day are added up.
 
 Example:
   api import stock levels.csv --account 1";

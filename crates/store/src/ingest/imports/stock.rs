@@ -16,15 +16,18 @@ use super::{
 use super::session::DAYS_TABLE;
 
 const TABLES: &str =
-    "CREATE TEMPORARY TABLE import_stock (line bigint, sku text, stock bigint, day date, record bytea);";
+    "CREATE TEMPORARY TABLE import_stock (line bigint, sku text, location text, stock bigint, day date, record bytea);";
 
 session_statement!(
     after [TABLES, levels::TABLES, DAYS_TABLE] =>
+    /// The last row of a location counts.
     GATHER(account: BigInt) -> () = "INSERT INTO import_levels
-    SELECT DISTINCT ON (products.id, came.day) products.id, came.day, came.stock
-    FROM import_stock came JOIN products ON products.account_id = $1
-        AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
-    ORDER BY products.id, came.day, came.line DESC"
+    SELECT product_id, day, sum(stock)::bigint
+    FROM (SELECT DISTINCT ON (products.id, came.day, came.location) products.id AS product_id, came.day, came.stock
+        FROM import_stock came JOIN products ON products.account_id = $1
+            AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+        ORDER BY products.id, came.day, came.location, came.line DESC) level
+    GROUP BY product_id, day"
 );
 
 session_statement!(
@@ -35,7 +38,7 @@ session_statement!(
 session_statement!(
     after [TABLES, levels::TABLES, DAYS_TABLE] =>
     /// Rows of unknown SKUs, as many as are named, with the count of all.
-    UNKNOWN(account: BigInt, most: BigInt, most_bytes: BigInt) -> (line: BigInt, sku: Text, stock: BigInt, day: Date, total: BigInt, record: Bytea) = "SELECT line, sku, stock, day, total, record FROM (
+    UNKNOWN(account: BigInt, most: BigInt, most_bytes: BigInt) -> (line: BigInt, sku: Text, location: Text, stock: BigInt, day: Date, total: BigInt, record: Bytea) = "SELECT line, sku, location, stock, day, total, record FROM (
         SELECT came.*, count(*) OVER () AS total, sum(length(came.record)) OVER (ORDER BY came.line) AS bytes
         FROM import_stock came LEFT JOIN products ON products.account_id = $1
             AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
@@ -52,8 +55,9 @@ pub(super) async fn import(
     session.require(target.account).await?;
     let mut buffer = CopyBuffer::new("import_stock");
     while let Some(batch) = rows.next().await {
-        for StockRow { line, sku, stock, day, record } in &batch? {
-            buffer.row().plain(line).text(sku).plain(stock).plain(day).bytes(record).end();
+        for StockRow { line, sku, location, stock, day, record } in &batch? {
+            let row = buffer.row().plain(line).text(sku).text_or_null(location.as_deref());
+            row.plain(stock).plain(day).bytes(record).end();
         }
         session.send_full(&mut buffer).await?;
     }
@@ -84,6 +88,7 @@ async fn unknown(transaction: &Transaction<'_>, scope: &Scope) -> Result<(Vec<St
             Ok(StockRow {
                 line: u64::try_from(line).unwrap_or_default(),
                 sku: row.try_get("sku")?,
+                location: row.try_get("location")?,
                 stock: row.try_get("stock")?,
                 day: row.try_get("day")?,
                 record: row.try_get("record")?,

@@ -50,7 +50,7 @@ impl Shop {
     }
 
     async fn counted(&self, sku: &str, stock: i64, day: Date) {
-        let level = StockRow { line: 1, sku: sku.to_owned(), stock, day, record: Vec::new() };
+        let level = StockRow { line: 1, sku: sku.to_owned(), location: None, stock, day, record: Vec::new() };
         self.importer.stock(self.target(), rows(vec![level])).await.unwrap();
     }
 

@@ -42,7 +42,8 @@ fn bare(sku: &str) -> ProductRow {
 }
 
 fn level(line: u64, sku: &str, stock: i64, day: Date) -> StockRow {
-    StockRow { line, sku: sku.to_owned(), stock, day, record: format!("{sku};\"{stock}\"\u{e9}").into_bytes() }
+    let record = format!("{sku};\"{stock}\"\u{e9}").into_bytes();
+    StockRow { line, sku: sku.to_owned(), location: None, stock, day, record }
 }
 
 const PRODUCTS: &str = "SELECT concat_ws('|', sku, name, category, price::float8, unit_cost::float8, current_stock, \
@@ -211,6 +212,33 @@ async fn stock_keeps_its_history_and_the_newest_level_is_current() {
         shop.importer.stock(shop.target(), rows(vec![level(2, "MUG", 0, date!(2026 - 04 - 02))])).await.unwrap();
     assert_eq!(summary.rows.rows, Changes { new: 0, changed: 1, unchanged: 0 });
     assert_eq!(shop.one::<i64>(current).await, 0);
+}
+
+#[tokio::test]
+async fn stock_of_several_locations_is_added_up_within_a_file() {
+    let shop = Shop::open().await;
+    shop.importer.products(shop.target(), rows(vec![bare("MUG"), bare("CUP")])).await.unwrap();
+    let at = |line, sku, location: &str, stock| StockRow {
+        location: Some(location.to_owned()),
+        ..level(line, sku, stock, date!(2026 - 04 - 02))
+    };
+    let levels = vec![
+        at(2, "MUG", "Shop", 5),
+        at(3, "mug", "Store room", 9),
+        at(4, "MUG", "Store room", 7),
+        at(5, "CUP", "Shop", 1_000_000_000),
+        at(6, "CUP", "Store room", 1_000_000_000),
+        at(7, "GHOST", "Shop", 1),
+    ];
+    let current = "SELECT concat_ws(' ', sku, current_stock) FROM products WHERE account_id = $1 ORDER BY sku";
+    for (new, unchanged) in [(2, 0), (0, 2)] {
+        let summary = shop.importer.stock(shop.target(), rows(levels.clone())).await.unwrap();
+        assert_eq!(summary.rows.rows, Changes { new, changed: 0, unchanged });
+        assert_eq!(summary.unknown, [at(7, "GHOST", "Shop", 1)]);
+        assert_eq!(shop.texts(current).await, ["CUP 2000000000", "MUG 12"]);
+    }
+    shop.importer.stock(shop.target(), rows(vec![at(2, "MUG", "Shop", 4)])).await.unwrap();
+    assert_eq!(shop.texts(current).await, ["CUP 2000000000", "MUG 4"], "what a file says takes the place of what was");
 }
 
 #[tokio::test]
