@@ -171,6 +171,18 @@ async fn what_is_no_file_of_a_shop_is_refused_with_the_reason() {
     assert_eq!(stranger.post(&format!("{path}/discard"), "").await.status, 404);
 }
 
+/// What has no text is shown by the name of its message.
+#[tokio::test]
+async fn every_column_that_can_be_chosen_has_a_name_for_people() {
+    let dashboard = Dashboard::start().await;
+    let mut browser = dashboard.owner(dashboard.service.account).await;
+    for kind in ["orders", "products", "stock", "ad_spend", "expenses"] {
+        let path = sent(&browser, kind, "one,two\n1,2\n").await;
+        let page = browser.get(&path).await.text;
+        assert!(page.contains("name=\"map-") && !page.contains("field-"), "{kind}: {page}");
+    }
+}
+
 #[tokio::test]
 async fn a_file_that_is_too_large_is_not_kept() {
     let dashboard = Dashboard::start().await;
