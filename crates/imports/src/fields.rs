@@ -53,9 +53,11 @@ impl Fields {
         let span = self.spans.get(index)?;
         let field = self.text.get(span.start..span.end)?;
         let text = match field.strip_prefix('"').and_then(|field| field.strip_suffix('"')) {
-            Some(inner) if inner.contains('"') => Cow::Owned(inner.replace("\"\"", "\"").trim().to_owned()),
+            Some(inner) if inner.contains('"') => {
+                Cow::Owned(without_formula(inner.replace("\"\"", "\"").trim()).to_owned())
+            }
             Some(inner) => Cow::Borrowed(inner.trim()),
-            None => Cow::Borrowed(field.trim()),
+            None => Cow::Borrowed(without_formula(field.trim())),
         };
         (!text.is_empty()).then_some(text)
     }
@@ -63,6 +65,12 @@ impl Fields {
     pub fn texts(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.len()).map(|index| self.get(index).unwrap_or_default().into_owned())
     }
+}
+
+/// The text of `="0012"`, which exports write so that Excel keeps its zeros and digits.
+fn without_formula(text: &str) -> &str {
+    let inner = text.strip_prefix("=\"").and_then(|text| text.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('"')).map_or(text, str::trim)
 }
 
 /// Length of a quoted field, both quotes included.
@@ -92,6 +100,8 @@ mod tests {
     #[case("\"a,b\", c ,\"\"", vec!["a,b", "c", ""])]
     #[case("\"5\"\" nail\",\"x\ny\"", vec!["5\" nail", "x\ny"])]
     #[case("5\" nail,é", vec!["5\" nail", "é"])]
+    #[case("=\"0012\",\"=\"\"00,13\"\"\",=\" \",=A1", vec!["0012", "00,13", "", "=A1"])]
+    #[case("=\"A\"&\"B\",=\",=", vec!["=\"A\"&\"B\"", "=\"", "="])]
     fn cuts_fields(#[case] record: &str, #[case] expected: Vec<&str>) {
         let mut fields = Fields::default();
         fields.split(record, b',').unwrap();

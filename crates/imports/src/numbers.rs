@@ -142,6 +142,16 @@ pub(super) fn whole(text: &str, mark: DecimalMark) -> Result<i64, &'static str> 
     }
 }
 
+/// Whether a spreadsheet saved a long number by its first digits, as in `2.00001E+15`: many numbers have the same.
+pub(super) fn is_rounded(text: &str) -> bool {
+    let Some((digits, exponent)) = text.split_once("E+") else { return false };
+    let is_number = |text: &str, marks: &[u8]| {
+        text.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+            && text.bytes().all(|byte| byte.is_ascii_digit() || marks.contains(&byte))
+    };
+    is_number(digits, b".,") && is_number(exponent, b"")
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -251,6 +261,21 @@ mod tests {
     #[case("six", Err(NOT_A_NUMBER))]
     fn reads_whole_numbers(#[case] text: &str, #[case] value: Result<i64, &'static str>) {
         assert_eq!(whole(text, DecimalMark::Point), value);
+    }
+
+    #[rstest]
+    #[case("2.00001E+15", true)]
+    #[case("2,00001E+15", true)]
+    #[case("5E+12", true)]
+    #[case("2000012345678901", false)]
+    #[case("E+12", false)]
+    #[case("5E+", false)]
+    #[case("SIZE+12", false)]
+    #[case("5E12", false)]
+    #[case("5E+12-RED", false)]
+    #[case("", false)]
+    fn a_number_may_have_been_rounded(#[case] text: &str, #[case] expected: bool) {
+        assert_eq!(is_rounded(text), expected);
     }
 
     proptest! {

@@ -99,11 +99,14 @@ impl Record<'_> {
 
     /// An identifier that must be there.
     pub fn id(&self, field: usize) -> Result<Cow<'_, str>, Refusal> {
-        self.required(field, self.limited(field, MAX_ID_CHARS)?)
+        self.required(field, self.optional_id(field)?)
     }
 
     pub fn optional_id(&self, field: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
-        self.limited(field, MAX_ID_CHARS)
+        match self.limited(field, MAX_ID_CHARS)? {
+            Some(text) if numbers::is_rounded(&text) => Err(self.reject(field, "refused-rounded")),
+            text => Ok(text),
+        }
     }
 
     pub fn name(&self, field: usize) -> Result<Option<Cow<'_, str>>, Refusal> {

@@ -94,6 +94,11 @@ async fn without_a_prefix_what_is_returned_on_a_day_is_a_refund_of_that_day() {
 #[rstest]
 #[case(",A,x,1,2010-12-01,2,,", "order_id is empty")]
 #[case("1,,x,1,2010-12-01,2,,", "sku is empty")]
+#[case(
+    "2.00001E+15,A,x,1,2010-12-01,2,,",
+    "order_id was rounded by a spreadsheet; take the number from the original export"
+)]
+#[case("1,7.89E+12,x,1,2010-12-01,2,,", "sku was rounded by a spreadsheet; take the number from the original export")]
 #[case("1,A,x,,2010-12-01,2,,", "quantity is empty")]
 #[case("1,A,x,one,2010-12-01,2,,", "quantity is not a number")]
 #[case("1,A,x,1.5,2010-12-01,2,,", "quantity is not a whole number")]
