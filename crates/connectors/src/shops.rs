@@ -1,6 +1,5 @@
 //! Shops on other people's platforms: one folder per platform, and what they share.
 
-pub mod amounts;
 pub mod budget;
 pub(crate) mod calls;
 pub mod http;
@@ -10,6 +9,7 @@ pub mod signature;
 pub mod tiendanube;
 pub mod wire;
 
+pub(crate) use domain::imports::amounts;
 use secrecy::SecretString;
 
 /// The app as it is registered with a platform.

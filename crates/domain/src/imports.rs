@@ -3,6 +3,8 @@
 //! Rows are valid when they get here (see the limits below); who reads a file refuses the others. Every importer
 //! describes a state, not a change: the same rows again, in any order, leave everything as it is.
 
+pub mod amounts;
+
 use async_trait::async_trait;
 use futures_core::stream::BoxStream;
 use rust_decimal::Decimal;

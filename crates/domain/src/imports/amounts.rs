@@ -1,8 +1,9 @@
 //! Amounts of money as lines of units with a price each: what a platform gives as a sum stays that sum to the last
 //! digit.
 
-use domain::imports::{MAX_AMOUNT, MAX_DECIMALS};
 use rust_decimal::{Decimal, RoundingStrategy};
+
+use super::{MAX_AMOUNT, MAX_DECIMALS};
 
 /// Whether an amount is one that can be imported.
 pub fn is_importable(amount: Decimal) -> bool {
