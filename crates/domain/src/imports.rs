@@ -130,6 +130,14 @@ pub enum FileDocument {
     /// A line of the order, or of a refund of it, was refused: no part of either is taken, also of those that came before. What
     /// is stored of it stays as it is.
     Refused(String),
+    /// The platform knows the order, whose parts have `order_id`, by this number. It is stored under it, unless one is there by
+    /// `order_id`, and its refunds are all that it has. One that a connection gave stays as it is.
+    Numbered {
+        order_id: String,
+        number: String,
+        /// How many lines of the file it is made of.
+        lines: i64,
+    },
 }
 
 impl From<DocumentPart> for FileDocument {

@@ -23,6 +23,8 @@ use super::{Audience, Counts, Failure, FileOptions, Form, OrderOptions, Reject, 
 #[derive(Default)]
 pub struct Collect {
     pub parts: Mutex<Vec<DocumentPart>>,
+    /// Orders, with the numbers that their platform knows them by.
+    pub numbers: Mutex<Vec<(String, String)>>,
     pub products: Mutex<Vec<ProductRow>>,
     pub stock: Mutex<Vec<StockRow>>,
     pub ad_spend: Mutex<Vec<AdSpendRow>>,
@@ -47,18 +49,23 @@ impl ImportStore for Collect {
     ) -> Result<FileSummary, ImportError> {
         let all = Mutex::default();
         collect(&all, documents).await?;
-        let (mut parts, mut refused) = (Vec::new(), Vec::new());
+        let (mut parts, mut refused, mut told) = (Vec::new(), Vec::new(), BTreeMap::<String, i64>::new());
         for document in all.into_inner().unwrap() {
             match document {
                 FileDocument::Part(part) => parts.push(part),
                 FileDocument::Refused(order_id) => refused.push((order_id, 0)),
+                FileDocument::Numbered { order_id, number, lines } => {
+                    *told.entry(order_id.clone()).or_default() += lines;
+                    self.numbers.lock().unwrap().push((order_id, number));
+                }
             }
         }
         for (order_id, lines) in &mut refused {
             let is_of = |part: &DocumentPart| {
                 part.external_id == *order_id || part.external_id.starts_with(&format!("{order_id}/"))
             };
-            *lines = parts.iter().filter(|part| is_of(part)).map(|part| part.lines.len() as i64).sum();
+            let counted = || parts.iter().filter(|part| is_of(part)).map(|part| part.lines.len() as i64).sum::<i64>();
+            *lines = told.get(order_id.as_str()).copied().unwrap_or_else(counted);
             parts.retain(|part| !is_of(part));
         }
         self.parts.lock().unwrap().extend(parts);
@@ -113,6 +120,7 @@ impl ImportStore for Collect {
 #[derive(Debug)]
 pub struct Outcome {
     pub parts: Vec<DocumentPart>,
+    pub numbers: Vec<(String, String)>,
     pub counts: Counts,
     pub rejects: Vec<Reject>,
 }
@@ -162,5 +170,6 @@ pub async fn read_orders(
     let reader = std::io::Cursor::new(data.into());
     let report = import_orders(&store, TARGET, file, orders, reader, sink).await?;
     let rejects = list.lock().unwrap().clone();
-    Ok(Outcome { parts: store.parts.into_inner().unwrap(), counts: report.read, rejects })
+    let (parts, numbers) = (store.parts.into_inner().unwrap(), store.numbers.into_inner().unwrap());
+    Ok(Outcome { parts, numbers, counts: report.read, rejects })
 }

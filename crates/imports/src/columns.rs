@@ -13,10 +13,41 @@ pub(super) struct Field {
     pub headers: &'static [&'static str],
 }
 
+/// A file that a platform exports, which has columns that mean something else elsewhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Export {
+    /// The columns by which it is known, by exactly these names.
+    pub signs: &'static [&'static str],
+    /// A field, by its place, and the column that holds it.
+    pub field: (usize, &'static str),
+    /// What is read beside the fields.
+    pub columns: &'static [&'static str],
+}
+
+/// Where the columns of an export are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exported {
+    pub export: &'static Export,
+    pub positions: Vec<Option<usize>>,
+}
+
+impl Exported {
+    fn find(header: &[String], export: &'static Export) -> Option<Self> {
+        let is_known = export.signs.iter().all(|sign| place(header, sign).is_some());
+        is_known.then(|| Self { export, positions: export.columns.iter().map(|name| place(header, name)).collect() })
+    }
+}
+
+fn place(header: &[String], name: &str) -> Option<usize> {
+    header.iter().position(|column| column.trim() == name)
+}
+
 /// For every field, in their order, the column that holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub positions: Vec<Option<usize>>,
+    /// What the file is an export of, if the table knows it.
+    pub exported: Option<Exported>,
     pub names: Vec<String>,
     /// Columns that nothing is read from.
     pub ignored: Vec<String>,
@@ -25,8 +56,13 @@ pub(super) struct Columns {
 impl Columns {
     /// `map` (field → column) wins over the names; a column is read for one field at most. A field that is mapped to an empty
     /// name has no column.
-    pub fn find(header: &[String], fields: &[Field], map: &BTreeMap<String, String>) -> Result<Self, Failure> {
-        let columns = Self::matched(header, fields, map)?;
+    pub fn find(
+        header: &[String],
+        fields: &[Field],
+        export: Option<&'static Export>,
+        map: &BTreeMap<String, String>,
+    ) -> Result<Self, Failure> {
+        let columns = Self::matched(header, fields, export, map)?;
         let missing: Vec<&str> = fields
             .iter()
             .zip(&columns.positions)
@@ -44,7 +80,12 @@ impl Columns {
     }
 
     /// The same, whether or not everything is there that must be.
-    pub fn matched(header: &[String], fields: &[Field], map: &BTreeMap<String, String>) -> Result<Self, Failure> {
+    pub fn matched(
+        header: &[String],
+        fields: &[Field],
+        export: Option<&'static Export>,
+        map: &BTreeMap<String, String>,
+    ) -> Result<Self, Failure> {
         let names: Vec<Name> = header.iter().map(|name| Name::of(name)).collect();
         let mut positions = vec![None; fields.len()];
         let mut taken = vec![false; header.len()];
@@ -61,6 +102,19 @@ impl Columns {
             let position = position(&names, column, |_| true).ok_or_else(|| no_column(column, header))?;
             claim(&mut positions, &mut taken, index, position);
         }
+        let exported = export.and_then(|export| Exported::find(header, export));
+        if let Some(Exported { export, positions: others }) = &exported {
+            for position in others.iter().flatten() {
+                if let Some(taken) = taken.get_mut(*position) {
+                    *taken = true;
+                }
+            }
+            let (field, name) = export.field;
+            let is_open = positions.get(field) == Some(&None) && left_out.get(field) == Some(&false);
+            if let (true, Some(position)) = (is_open, place(header, name)) {
+                claim(&mut positions, &mut taken, field, position);
+            }
+        }
         // By rank of the name, so that a field's second choice does not take another one's first.
         let ranks = fields.iter().map(|field| field.headers.len()).max().unwrap_or(0);
         for rank in 0..ranks {
@@ -74,7 +128,7 @@ impl Columns {
             }
         }
         let ignored = header.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(name, _)| name.clone()).collect();
-        Ok(Self { positions, names: header.to_vec(), ignored })
+        Ok(Self { positions, exported, names: header.to_vec(), ignored })
     }
 }
 
@@ -135,7 +189,19 @@ mod tests {
     fn find(header: &[&str], map: &[(&str, &str)]) -> Result<Vec<Option<usize>>, String> {
         let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
         let map = map.iter().map(|(field, column)| ((*field).to_owned(), (*column).to_owned())).collect();
-        Columns::find(&header, FIELDS, &map).map(|columns| columns.positions).map_err(|failure| failure.to_string())
+        let columns = Columns::find(&header, FIELDS, Some(&EXPORT), &map);
+        columns.map(|columns| columns.positions).map_err(|failure| failure.to_string())
+    }
+
+    const EXPORT: Export = Export { signs: &["Item", "Net"], field: (0, "Number"), columns: &["Net", "Name"] };
+
+    #[test]
+    fn a_column_of_an_export_is_nothing_else() {
+        assert_eq!(find(&["Name", "Item", "Number", "Net"], &[]), Ok(vec![Some(2), None]));
+        assert_eq!(find(&["Name", "Item", "Number", "Net"], &[("order_id", "item")]), Ok(vec![Some(1), None]));
+        assert_eq!(find(&["Name", "Item", "Number", "Net"], &[("name", "name")]), Ok(vec![Some(2), Some(0)]));
+        assert_eq!(find(&["Name", "Description", "Number", "Net"], &[]), Ok(vec![Some(0), Some(1)]));
+        assert!(find(&["Name", "Item", "Number", "Net"], &[("order_id", "")]).unwrap_err().contains("order_id"));
     }
 
     #[test]

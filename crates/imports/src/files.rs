@@ -143,8 +143,8 @@ fn preview<T: Table>(text: &[u8], file: FileOptions) -> Result<Preview, Unreadab
         rows.push(row);
     }
     // A column that was chosen and is not there is none.
-    let columns = Columns::matched(&header, T::FIELDS, &file.map)
-        .or_else(|_| Columns::matched(&header, T::FIELDS, &std::collections::BTreeMap::new()))
+    let columns = Columns::matched(&header, T::FIELDS, T::EXPORT, &file.map)
+        .or_else(|_| Columns::matched(&header, T::FIELDS, T::EXPORT, &std::collections::BTreeMap::new()))
         .map_err(|_| Unreadable::NoTable)?;
     let fields: Vec<_> = T::FIELDS
         .iter()

@@ -1,6 +1,8 @@
 //! Order lines: which are sales, which are refunds, which are neither; lines of one document that follow each other
 //! become one part of it.
 
+mod shopify;
+
 use std::collections::HashSet;
 
 use domain::{
@@ -12,7 +14,7 @@ use time::OffsetDateTime;
 
 use super::{
     FileOptions, OrderOptions,
-    columns::Field,
+    columns::{Export, Field},
     countries::Countries,
     dates::{AHEAD, FUTURE},
     reason::Reason,
@@ -50,6 +52,8 @@ pub(super) struct OrderLines {
     /// What is later was not sold yet.
     latest: OffsetDateTime,
     part: Option<DocumentPart>,
+    /// The order of Shopify's export that is being read.
+    order: Option<shopify::Order>,
 }
 
 impl OrderLines {
@@ -64,6 +68,7 @@ impl OrderLines {
             last_date: None,
             latest: now + AHEAD,
             part: None,
+            order: None,
         }
     }
 
@@ -80,6 +85,47 @@ impl OrderLines {
         }
         self.last_date = Some((text.into_owned(), instant));
         Ok(instant)
+    }
+
+    /// Finds the order that a line of Shopify's export belongs to: its own, if it begins one, or that of the line before.
+    fn join(&mut self, order_id: &str, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<(), Refusal> {
+        if record.exported(shopify::TOTAL).is_some() {
+            self.end_order(rows);
+            let at = self.instant(record)?;
+            let header = self.header(record, DocumentKind::Order, order_id.to_owned(), at)?;
+            self.order = Some(shopify::Order::begin(record, header, &self.zone, self.latest)?);
+        }
+        match &self.order {
+            Some(order) if order.goes_on(order_id) && order.is_paid => Ok(()),
+            Some(order) if order.goes_on(order_id) => Err(Refusal::Skip("not paid")),
+            _ => Err(Refusal::Reject(Reason::new("refused-order-apart"))),
+        }
+    }
+
+    fn end_order(&mut self, rows: &mut Vec<FileDocument>) {
+        if let Some(order) = self.order.take() {
+            order.end(self.options.currency, &self.account_zone, rows);
+        }
+    }
+
+    /// Everything but the lines.
+    fn header(
+        &self,
+        record: &Record<'_>,
+        kind: DocumentKind,
+        external_id: String,
+        at: OffsetDateTime,
+    ) -> Result<DocumentPart, Refusal> {
+        Ok(DocumentPart {
+            kind,
+            external_id,
+            at,
+            buyer: buyer(record)?,
+            country: country(record, &self.countries),
+            fees: record.optional_cost(FEES)?,
+            shipping: record.optional_cost(SHIPPING)?,
+            lines: Vec::new(),
+        })
     }
 
     /// Whether the line is a sale or a refund, and the number of its document. Stock adjustments and write-offs, which
@@ -185,6 +231,7 @@ fn country(record: &Record<'_>, countries: &Countries) -> Option<CountryCode> {
 impl Table for OrderLines {
     type Row = FileDocument;
     const GROUP: Option<usize> = Some(ORDER_ID);
+    const EXPORT: Option<&'static Export> = Some(&shopify::EXPORT);
     const DATE: Option<usize> = Some(DATE);
     const NUMBERS: &'static [usize] = &[QUANTITY, PRICE, FEES, SHIPPING, UNIT_COST];
     const FIELDS: &'static [Field] = &[
@@ -269,30 +316,37 @@ impl Table for OrderLines {
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<(), Refusal> {
         let order_id = record.id(ORDER_ID)?;
+        if record.is_exported() {
+            self.join(&order_id, record, rows)?;
+        }
         let quantity = record.whole(QUANTITY)?;
         let price = record.amount(PRICE)?;
-        let at = self.instant(record)?;
+        let at = match &self.order {
+            Some(order) => order.at(),
+            None => self.instant(record)?,
+        };
         self.check_currency(record)?;
         if (Decimal::from(quantity) * price).abs() >= MAX_AMOUNT {
             return Err(Refusal::Reject(Reason::new("refused-amount")));
         }
         let (kind, external_id) = self.classify(&order_id, quantity, price, at)?;
         let line = self.line(record, kind, quantity, price)?;
-        let header = DocumentPart {
-            kind,
-            external_id,
-            at,
-            buyer: buyer(record)?,
-            country: country(record, &self.countries),
-            fees: record.optional_cost(FEES)?,
-            shipping: record.optional_cost(SHIPPING)?,
-            lines: Vec::new(),
-        };
-        self.add(header, line, rows);
-        Ok(())
+        match &mut self.order {
+            Some(_) if kind == DocumentKind::Refund => Err(Refusal::Skip("negative quantity outside a cancellation")),
+            Some(order) => {
+                order.add(line);
+                Ok(())
+            }
+            None => {
+                let header = self.header(record, kind, external_id, at)?;
+                self.add(header, line, rows);
+                Ok(())
+            }
+        }
     }
 
     fn finish(&mut self, rows: &mut Vec<FileDocument>) {
+        self.end_order(rows);
         rows.extend(self.part.take().map(FileDocument::Part));
     }
 

@@ -178,7 +178,7 @@ pub(super) fn header<T: Table>(
         let reason = Reason::new("file-columns").with("found", cutter.fields.len()).with("most", MOST_COLUMNS);
         return Err(Failure::File(reason));
     }
-    let columns = Columns::find(&cutter.fields.texts().collect::<Vec<_>>(), T::FIELDS, &file.map)?;
+    let columns = Columns::find(&cutter.fields.texts().collect::<Vec<_>>(), T::FIELDS, T::EXPORT, &file.map)?;
     Ok((columns, raw.bytes.to_vec()))
 }
 

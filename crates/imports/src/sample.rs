@@ -62,7 +62,8 @@ fn shape<T: Table>(text: &[u8], file: &FileOptions, delimiter: u8) -> Result<(bo
         return Ok((false, 0, 0));
     }
     let columns = cutter.fields.len();
-    let is_named = Columns::find(&cutter.fields.texts().collect::<Vec<_>>(), T::FIELDS, &file.map).is_ok();
+    let header = cutter.fields.texts().collect::<Vec<_>>();
+    let is_named = Columns::find(&header, T::FIELDS, T::EXPORT, &file.map).is_ok();
     let mut alike = 0;
     while let Some(raw) = records.next().map_err(unreadable)? {
         alike += u64::from(cutter.cut(&raw).is_ok() && cutter.fields.len() == columns);

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 
 use super::{
     DateOrder,
-    columns::{Columns, Field},
+    columns::{Columns, Export, Field},
     dates::{self, Moment},
     fields::Fields,
     numbers::{self, DecimalMark},
@@ -33,6 +33,8 @@ pub(super) trait Table: Send + 'static {
     const NUMBERS: &'static [usize];
     /// The field whose text says which records belong together: all of a group are taken, or none.
     const GROUP: Option<usize> = None;
+    /// A platform's export that is read in its own way.
+    const EXPORT: Option<&'static Export> = None;
 
     /// Adds the rows that the record completes.
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<Self::Row>) -> Result<(), Refusal>;
@@ -182,5 +184,39 @@ impl Record<'_> {
 
     pub fn moment(&self, field: usize) -> Result<Moment, Refusal> {
         self.required(field, self.optional_moment(field)?)
+    }
+
+    /// Whether the file is the export that the table knows.
+    pub fn is_exported(&self) -> bool {
+        self.columns.exported.is_some()
+    }
+
+    /// The text of a column of the export; `None` when it is empty or not there.
+    pub fn exported(&self, column: usize) -> Option<Cow<'_, str>> {
+        let position = (*self.columns.exported.as_ref()?.positions.get(column)?)?;
+        self.fields.get(position)
+    }
+
+    pub fn reject_exported(&self, column: usize, why: &'static str) -> Refusal {
+        let export = self.columns.exported.as_ref().map(|exported| exported.export);
+        let name = export.and_then(|export| export.columns.get(column)).copied().unwrap_or_default();
+        Refusal::Reject(Reason::of_field(why, name, None))
+    }
+
+    /// An amount of 0 or more.
+    pub fn exported_cost(&self, column: usize) -> Result<Option<Decimal>, Refusal> {
+        let read = |text: Cow<'_, str>| match numbers::decimal(&text, self.format.decimal_mark) {
+            Ok(amount) if amount < Decimal::ZERO => Err(self.reject_exported(column, "refused-negative")),
+            Ok(amount) => Ok(amount),
+            Err(why) => Err(self.reject_exported(column, why)),
+        };
+        self.exported(column).map(read).transpose()
+    }
+
+    pub fn exported_moment(&self, column: usize) -> Result<Option<Moment>, Refusal> {
+        let read = |text: Cow<'_, str>| {
+            dates::moment(&text, self.format.date_order).map_err(|why| self.reject_exported(column, why))
+        };
+        self.exported(column).map(read).transpose()
     }
 }

@@ -8,6 +8,7 @@ refused-not-utf-8 = it is not UTF-8; try --latin1
 refused-columns = it has { $found } columns instead of { $expected }
 refused-with = line { $line }, of the same order, was refused
 refused-above-it = lines of order { $order } above it that were refused with it: { $count }; import all of them again
+refused-order-apart = the first line of its order, which has the total, is not above it or was refused
 refused-unknown-sku = no product has this sku
 refused-synced = { $name } is connected and has already reported { $date }; a file cannot change it
 refused-amount = quantity times price is 10^12 or more

@@ -8,6 +8,7 @@ refused-not-utf-8 = no es UTF-8; prueba con --latin1
 refused-columns = tiene { $found } columnas en lugar de { $expected }
 refused-with = se rechazó la línea { $line }, del mismo pedido
 refused-above-it = líneas anteriores del pedido { $order } que se rechazaron con ella: { $count }; vuelve a importarlas todas
+refused-order-apart = la primera línea de su pedido, la que tiene el total, no está encima o se rechazó
 refused-unknown-sku = ningún producto tiene este SKU
 refused-synced = { $name } está conectado y ya informó del { $date }; un archivo no puede cambiarlo
 refused-amount = la cantidad por el precio es 10^12 o más

@@ -8,6 +8,7 @@ refused-not-utf-8 = não é UTF-8; tente com --latin1
 refused-columns = tem { $found } colunas em vez de { $expected }
 refused-with = a linha { $line }, do mesmo pedido, foi recusada
 refused-above-it = linhas anteriores do pedido { $order } que foram recusadas com ela: { $count }; importe todas de novo
+refused-order-apart = a primeira linha do pedido, a que tem o total, não está acima ou foi recusada
 refused-unknown-sku = nenhum produto tem este SKU
 refused-synced = { $name } está conectado e já informou o dia { $date }; um arquivo não pode mudá-lo
 refused-amount = a quantidade vezes o preço é 10^12 ou mais

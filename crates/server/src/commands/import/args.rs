@@ -80,11 +80,12 @@ shipping, currency, unit_cost, category.
 
 Examples:
   api import orders orders.csv --account 1
-  api import orders export.csv.gz --account 1 --map order_id=Name --source shopify
+  api import orders orders_export.csv.gz --account 1 --source shopify
   api import orders retail.csv --account 1 --cancellation-prefix C --non-product POST,D,M,DOT --timezone Europe/London
   zcat orders.csv.gz | api import orders - --account 1 --dry-run --json
 
-The same file again changes nothing. An order that is there with other lines is replaced.
+The same file again changes nothing. An order that is there with other lines is replaced. Shopify's own export is known
+by its columns, and its totals, refunds and states of payment count.
 Exit codes: 0 every line was read, 1 failed and nothing was stored, or the lines went in and the refused ones could not be
 written, as the message says, 2 wrong usage or a file of another kind, 3 some lines were refused and the others went in.";
 

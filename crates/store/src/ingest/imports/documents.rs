@@ -12,7 +12,7 @@ use super::{
     copy::CopyBuffer,
     costs, count,
     merge::{self, ORDERS, REFUNDS, Tables},
-    refunds,
+    numbers, refunds,
     session::{MARK_TIMELESS, Scope, Session, Transaction},
     staging::{self, Staging},
 };
@@ -24,10 +24,12 @@ use super::session::DAYS_TABLE;
 const REFUSED_TABLE: &str = "CREATE TEMPORARY TABLE import_refused_orders (order_id text);";
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, numbers::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
     /// Refunds of an order are those by its identifier and a day. Each condition by itself can be hashed: both files of orders and
-    /// what is refused of them may be long.
-    COUNT_REFUSED() -> (order_id: Text, lines: BigInt) = "SELECT order_id, sum(lines)::bigint AS lines FROM (
+    /// what is refused of them may be long. Parts may have more lines than the file.
+    COUNT_REFUSED() -> (order_id: Text, lines: BigInt) = "SELECT order_id, coalesce(
+        (SELECT sum(told.lines) FROM import_order_numbers told WHERE told.order_id = part.order_id), sum(lines))::bigint AS lines
+    FROM (
         SELECT external_id AS order_id, lines FROM import_parts
         UNION ALL SELECT left(external_id, -11), lines FROM import_parts WHERE kind = 'refund') part
     WHERE order_id IN (SELECT order_id FROM import_refused_orders)
@@ -38,6 +40,11 @@ session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
     DROP_REFUSED() -> () = "DELETE FROM import_parts WHERE external_id IN (SELECT order_id FROM import_refused_orders)
         OR (kind = 'refund' AND left(external_id, -11) IN (SELECT order_id FROM import_refused_orders))"
+);
+
+session_statement!(
+    after [numbers::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
+    DROP_NUMBERS() -> () = "DELETE FROM import_order_numbers WHERE order_id IN (SELECT order_id FROM import_refused_orders)"
 );
 
 /// The session's tables that documents take.
@@ -51,10 +58,11 @@ pub(super) async fn import(
     source: Platform,
     mut documents: Rows<FileDocument>,
 ) -> Result<FileSummary, ImportError> {
-    let mut session = Session::open(importer, &format!("{}{REFUSED_TABLE}", tables())).await?;
+    let mut session = Session::open(importer, &format!("{}{}{REFUSED_TABLE}", tables(), numbers::TABLES)).await?;
     session.require(target.account).await?;
     let (mut staging, mut refused) = (Staging::new(), CopyBuffer::new("import_refused_orders"));
-    let mut any_refused = false;
+    let mut numbered = CopyBuffer::new("import_order_numbers");
+    let (mut any_refused, mut any_numbered) = (false, false);
     while let Some(batch) = documents.next().await {
         for document in batch? {
             match document {
@@ -65,16 +73,28 @@ pub(super) async fn import(
                     any_refused = true;
                     refused.row().text(&order_id).end();
                 }
+                FileDocument::Numbered { order_id, number, lines } => {
+                    any_numbered = true;
+                    numbered.row().text(&order_id).text(&number).plain(lines).end();
+                }
             }
         }
         staging.send_full(&session).await?;
         session.send_full(&mut refused).await?;
+        session.send_full(&mut numbered).await?;
     }
     staging.send_rest(&session).await?;
     session.send(&mut refused).await?;
+    session.send(&mut numbered).await?;
     let merged = session.merge(target, async |transaction, scope| {
         let refused = if any_refused { drop_refused(transaction).await? } else { vec![] };
+        if any_numbered {
+            numbers::apply(transaction, scope, source).await?;
+        }
         let documents = merge_all(transaction, scope, source).await?;
+        if any_numbered {
+            numbers::gather_stale_refunds(transaction, scope, source).await?;
+        }
         refunds::delete_gathered(transaction, scope).await?;
         Ok(FileSummary { documents, refused })
     });
@@ -87,6 +107,7 @@ pub(super) async fn import(
 async fn drop_refused(transaction: &Transaction<'_>) -> Result<Vec<(String, i64)>, tokio_postgres::Error> {
     let refused = transaction.query(COUNT_REFUSED, &[]).await?;
     transaction.execute(DROP_REFUSED, &[]).await?;
+    transaction.execute(DROP_NUMBERS, &[]).await?;
     staging::forget_dropped(transaction).await?;
     refused.iter().map(|row| Ok((row.try_get("order_id")?, row.try_get("lines")?))).collect()
 }

@@ -9,6 +9,7 @@ mod expenses;
 mod levels;
 mod merge;
 mod not_stocked;
+mod numbers;
 mod pace;
 mod rates;
 mod refunds;

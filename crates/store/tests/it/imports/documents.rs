@@ -2,9 +2,9 @@
 
 use domain::imports::{
     BrokenSource, Buyer, Changes, DocumentKind, DocumentPart, FileDocument, FileSummary, ImportError, ImportStore,
-    Line, Target,
+    Line, ShopDocument, ShopSource, Target,
 };
-use domain::{AccountId, accounts::Platform};
+use domain::{AccountId, IntegrationId, accounts::Platform};
 use futures_util::{StreamExt, stream};
 use time::macros::datetime;
 
@@ -332,6 +332,75 @@ async fn nothing_is_taken_of_an_order_of_which_a_line_was_refused() {
     assert_eq!(refused, [("1".to_owned(), 1), ("2".to_owned(), 3)]);
     let orders = "SELECT external_id || ' ' || units FROM orders WHERE account_id = $1";
     assert_eq!((shop_.texts(orders).await, shop_.image().await), (vec!["1 3".to_owned()], before));
+}
+
+fn numbered(order_id: &str, number: &str) -> FileDocument {
+    FileDocument::Numbered { order_id: order_id.to_owned(), number: number.to_owned(), lines: 1 }
+}
+
+const STORED: &str = "SELECT stored FROM (
+    SELECT external_id || ' ' || units AS stored FROM orders WHERE account_id = $1
+    UNION ALL SELECT external_id || ' ' || amount::float8 FROM refunds WHERE account_id = $1) found
+    ORDER BY stored COLLATE \"C\"";
+
+/// A file names its orders, and says by which number a connection knows them.
+#[tokio::test]
+async fn an_order_is_stored_under_the_number_that_its_platform_has() {
+    let shop_ = Shop::open().await;
+    let at = datetime!(2026-03-02 15:00 UTC);
+    let sold = |id: &str, units| FileDocument::from(order(id, at, "ana", vec![line("MUG", units, "10")]));
+    let back = |id: &str| FileDocument::from(refund(id, at, "ana", vec![line("MUG", 1, "10")]));
+    shop_.try_import(rows(vec![sold("#1", 1)])).await.unwrap();
+    let file = vec![
+        numbered("#1", "501"),
+        sold("#1", 1),
+        back("#1/2026-03-02"),
+        numbered("#2", "502"),
+        sold("#2", 2),
+        back("#2/2026-03-02"),
+        sold("#3", 3),
+    ];
+    // The first came by its name before.
+    let stored = ["#1 1", "#1/2026-03-02 10", "#3 3", "502 2", "502/2026-03-02 10"];
+    shop_.try_import(rows(file.clone())).await.unwrap();
+    assert_eq!(shop_.texts(STORED).await, stored);
+    let before = shop_.image().await;
+    let summary = shop_.try_import(rows(file)).await.unwrap().documents;
+    assert_eq!(summary.orders, Changes { new: 0, changed: 0, unchanged: 3 });
+    assert_eq!(shop_.texts(STORED).await, stored);
+    assert_eq!(shop_.image().await, before);
+
+    // Refused: neither renamed nor rid of its refunds.
+    let refused = vec![numbered("#2", "502"), sold("#2", 9), FileDocument::Refused("#2".to_owned())];
+    assert_eq!(shop_.try_import(rows(refused)).await.unwrap().refused, [("#2".to_owned(), 1)]);
+    assert_eq!(shop_.texts(STORED).await, stored);
+
+    // All of it was refunded when it was cancelled.
+    let later = refund("#2/2026-03-05", datetime!(2026-03-05 15:00 UTC), "ana", vec![line("MUG", 2, "10")]);
+    shop_.forget_days().await;
+    shop_.try_import(rows(vec![numbered("#2", "502"), sold("#2", 2), later.into()])).await.unwrap();
+    assert_eq!(shop_.texts(STORED).await, ["#1 1", "#1/2026-03-02 10", "#3 3", "502 2", "502/2026-03-05 20"]);
+    assert_eq!(shop_.days().await, ["2026-03-02", "2026-03-05"]);
+}
+
+#[tokio::test]
+async fn a_file_of_numbered_orders_leaves_what_a_connection_told() {
+    let shop_ = Shop::open().await;
+    let at = datetime!(2026-03-02 15:00 UTC);
+    let sold = |id: &str, units| order(id, at, "ana", vec![line("MUG", units, "10")]);
+    let back = |id: &str| refund(id, at, "ana", vec![line("MUG", 1, "10")]);
+    let told = ShopDocument {
+        order_id: "501".to_owned(),
+        parts: vec![sold("501", 2), back("501/2026-03-02")],
+        is_whole: true,
+        is_there: true,
+    };
+    let source = ShopSource { platform: Platform::Shopify, integration: IntegrationId(1) };
+    shop_.importer.shop_documents(shop_.target(), source, rows(vec![told])).await.unwrap();
+    let before = shop_.image().await;
+    let file = vec![numbered("#1", "501"), sold("#1", 9).into(), back("#1/2026-03-07").into()];
+    shop_.try_import(rows(file)).await.unwrap();
+    assert_eq!(shop_.image().await, before);
 }
 
 /// Neither does it make or describe products: not even those that other orders name as well.

@@ -1,0 +1,84 @@
+//! Orders of which a file says by which number their platform knows them. They are stored under it, so that a connection and
+//! the file mean the same order. Such a file tells all that was refunded of an order until now.
+
+use domain::accounts::Platform;
+
+use super::{
+    session::{Scope, Transaction},
+    staging,
+};
+
+#[cfg(test)]
+use super::{costs, merge, refunds, session::DAYS_TABLE};
+
+/// `order_id` is what the parts have; `lines` are those of the file.
+pub(super) const TABLES: &str =
+    "CREATE TEMPORARY TABLE import_order_numbers (order_id text, number text, lines bigint);";
+
+session_statement!(
+    after [staging::TABLES, TABLES, DAYS_TABLE] =>
+    /// What is there by the file's own name keeps it: it came before files told the number.
+    KEEP_NAMES(account: BigInt, source: Text) -> () = "UPDATE import_order_numbers SET number = order_id FROM orders known
+    WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = import_order_numbers.order_id"
+);
+
+session_statement!(
+    after [staging::TABLES, TABLES, DAYS_TABLE] =>
+    /// Refunds of an order are those by its identifier and a day.
+    RENAME() -> () = "UPDATE import_parts SET external_id =
+        CASE kind WHEN 'refund' THEN came.number || right(external_id, 11) ELSE came.number END
+    FROM (SELECT order_id, min(number COLLATE \"C\") AS number FROM import_order_numbers GROUP BY order_id) came
+    WHERE came.order_id = CASE kind WHEN 'refund' THEN left(external_id, -11) ELSE external_id END"
+);
+
+session_statement!(
+    after [staging::TABLES, TABLES, DAYS_TABLE] =>
+    /// A connection knows more of an order than its file: fees, and when what came back.
+    LEAVE_OUT_CONNECTED(account: BigInt, source: Text) -> () = "DELETE FROM import_parts USING import_order_numbers came, orders known
+    WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = came.number
+        AND known.integration_id IS NOT NULL AND came.number = CASE import_parts.kind
+            WHEN 'refund' THEN left(import_parts.external_id, -11) ELSE import_parts.external_id END"
+);
+
+session_statement!(
+    after [staging::TABLES, TABLES, DAYS_TABLE] =>
+    FORGET_CONNECTED(account: BigInt, source: Text) -> () = "DELETE FROM import_order_numbers USING orders known
+    WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = import_order_numbers.number
+        AND known.integration_id IS NOT NULL"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
+    /// Refunds of the orders that the file does not tell of: an order that was cancelled since is refunded on another day.
+    GATHER_STALE_REFUNDS(account: BigInt, source: Text) -> () = "INSERT INTO import_gone_refunds
+    SELECT known.id, known.refunded_at FROM import_order_numbers came
+    JOIN refunds known ON known.account_id = $1 AND known.source = $2 AND left(known.external_id, -11) = came.number
+        AND known.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+    WHERE NOT EXISTS (SELECT FROM import_refunds named WHERE named.external_id = known.external_id)"
+);
+
+/// Gives staged parts the numbers of their orders, and leaves those out which a connection tells of.
+pub(super) async fn apply(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: Platform,
+) -> Result<(), tokio_postgres::Error> {
+    let (account, source) = (scope.account, source.as_str());
+    transaction.execute(KEEP_NAMES, &[&account, &source]).await?;
+    transaction.execute(RENAME, &[]).await?;
+    if transaction.execute(LEAVE_OUT_CONNECTED, &[&account, &source]).await? > 0 {
+        staging::forget_dropped(transaction).await?;
+    }
+    transaction.execute(FORGET_CONNECTED, &[&account, &source]).await?;
+    Ok(())
+}
+
+/// Gathers refunds that are not there any more, to be deleted.
+pub(super) async fn gather_stale_refunds(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: Platform,
+) -> Result<(), tokio_postgres::Error> {
+    transaction.execute(GATHER_STALE_REFUNDS, &[&scope.account, &source.as_str()]).await?;
+    Ok(())
+}
