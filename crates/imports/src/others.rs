@@ -25,7 +25,7 @@ const SKU: Field = Field {
     headers: &["sku", "stockcode", "variantsku", "productsku", "productcode", "itemcode", "productid"],
 };
 
-const DAY: Field = Field { name: "date", required: true, headers: &["date", "day", "fecha", "data"] };
+const DAY: Field = Field { name: "date", required: true, headers: &["date", "day", "fecha", "data", "día", "dia"] };
 
 fn day(record: &Record<'_>, field: usize, zone: &Zone) -> Result<Option<Date>, Refusal> {
     let day = record.optional_moment(field)?.map(|moment| moment.day(zone));
@@ -64,7 +64,12 @@ impl Table for Products {
     const FIELDS: &'static [Field] = &[
         SKU,
         Field { name: "name", required: false, headers: &["name", "title", "productname", "description"] },
-        Field { name: "category", required: false, headers: &["category", "producttype", "type", "productcategory"] },
+        Field {
+            name: "category",
+            required: false,
+            // In WooCommerce's export the type of a product is `simple` or `variable`.
+            headers: &["category", "producttype", "categories", "type", "productcategory"],
+        },
         Field { name: "price", required: false, headers: &["price", "unitprice", "variantprice"] },
         Field { name: "cost", required: false, headers: &["cost", "unitcost", "costprice", "costperitem"] },
         Field { name: "cost_date", required: false, headers: &["costdate", "validfrom", "costvalidfrom", "date"] },
@@ -180,22 +185,56 @@ impl Table for AdSpend {
     const NUMBERS: &'static [usize] = &[3, 4, 5, 13, 14, 15];
     const FIELDS: &'static [Field] = &[
         DAY,
-        Field { name: "platform", required: true, headers: &["platform", "channel", "network", "adplatform"] },
-        optional("campaign", &["campaign", "campaignname", "campaignid"]),
-        Field { name: "spend", required: true, headers: &["spend", "cost", "amountspent", "amount"] },
-        optional("impressions", &["impressions"]),
-        optional("clicks", &["clicks", "linkclicks"]),
-        optional("ad_set", &["adset", "adsetname", "adgroup", "adgroupname"]),
-        optional("ad", &["ad", "adname"]),
+        Field {
+            name: "platform",
+            required: true,
+            headers: &["platform", "channel", "network", "adplatform", "plataforma"],
+        },
+        optional(
+            "campaign",
+            &["campaign", "campaignname", "campaignid", "campaña", "campanha", "nombredelacampaña", "nomedacampanha"],
+        ),
+        Field {
+            name: "spend",
+            required: true,
+            headers: &["spend", "cost", "amountspent", "amount", "costo", "coste", "custo"],
+        },
+        optional("impressions", &["impressions", "impr", "impresiones", "impressões"]),
+        optional("clicks", &["clicks", "linkclicks", "clics", "cliques", "clicsenelenlace", "cliquesnolink"]),
+        optional(
+            "ad_set",
+            &[
+                "adset",
+                "adsetname",
+                "adgroup",
+                "adgroupname",
+                "grupodeanuncios",
+                "grupodeanúncios",
+                "nombredelconjuntodeanuncios",
+                "nomedoconjuntodeanúncios",
+            ],
+        ),
+        optional("ad", &["ad", "adname", "nombredelanuncio", "nomedoanúncio"]),
         optional("creative", &["creative", "creativeid", "videoid", "imagehash"]),
         optional("format", &["format", "creativeformat", "creativetype"]),
         optional("headline", &["headline", "title"]),
         optional("body", &["body", "adtext", "primarytext"]),
         optional("status", &["status", "addelivery", "deliverystatus"]),
-        optional("purchases", &["purchases", "conversions", "orders"]),
-        optional("revenue", &["revenue", "purchasevalue", "conversionvalue", "purchasesconversionvalue"]),
+        optional("purchases", &["purchases", "conversions", "orders", "conversiones", "conversões", "compras"]),
+        optional(
+            "revenue",
+            &[
+                "revenue",
+                "purchasevalue",
+                "conversionvalue",
+                "purchasesconversionvalue",
+                "convvalue",
+                "valordeconv",
+                "valorconv",
+            ],
+        ),
         optional("video_views_3s", &["videoviews3s", "3secondvideoviews", "3secondvideoplays"]),
-        optional("currency", &["currency", "currencycode"]),
+        optional("currency", &["currency", "currencycode", "moneda", "moeda", "códigodemoneda", "códigodamoeda"]),
         optional("attribution", &["attribution", "attributionsetting", "attributionwindow"]),
     ];
 
@@ -212,7 +251,7 @@ impl Table for AdSpend {
             purchases: record.optional_part_within(13, 0, MAX_QUANTITY)?,
             revenue: record.optional_cost(14)?,
             video_3s: record.optional_within(15, 0, MAX_QUANTITY)?,
-            currency: currency(record, 16)?,
+            currency: currency(record, 16)?.or_else(|| named_currency(record, 3)),
             attribution: record.optional_id(17)?.map(Cow::into_owned),
             names: None,
         };
@@ -265,6 +304,12 @@ fn currency(record: &Record<'_>, field: usize) -> Result<Option<Currency>, Refus
     let parse =
         |text: Cow<'_, str>| text.to_ascii_uppercase().parse().map_err(|_| record.reject(field, "refused-currency"));
     record.text(field).map(parse).transpose()
+}
+
+/// The currency that a column is called by, as Meta calls `Amount spent (EUR)`.
+fn named_currency(record: &Record<'_>, field: usize) -> Option<Currency> {
+    let (_, code) = record.column(field)?.trim_end().strip_suffix(')')?.rsplit_once('(')?;
+    code.parse().ok()
 }
 
 pub(super) struct Rates {

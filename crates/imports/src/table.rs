@@ -82,8 +82,13 @@ impl Record<'_> {
     /// Why the field is refused, to be completed.
     pub fn wrong(&self, field: usize, why: &'static str) -> Reason {
         let name = self.known.get(field).map_or("", |field| field.name);
-        let position = self.columns.positions.get(field).copied().flatten();
-        Reason::of_field(why, name, position.and_then(|position| self.columns.names.get(position).cloned()))
+        Reason::of_field(why, name, self.column(field).map(str::to_owned))
+    }
+
+    /// The name of the column that holds the field.
+    pub fn column(&self, field: usize) -> Option<&str> {
+        let position = (*self.columns.positions.get(field)?)?;
+        self.columns.names.get(position).map(String::as_str)
     }
 
     fn limited(&self, field: usize, max: usize) -> Result<Option<Cow<'_, str>>, Refusal> {

@@ -1,5 +1,6 @@
 use std::io::{self, Cursor, Read};
 
+use rstest::rstest;
 use rust_decimal::dec;
 use time::macros::date;
 
@@ -168,6 +169,57 @@ async fn ads_as_google_and_meta_export_them() {
         (None, Some(Status::Paused)),
     ];
     assert_eq!((told.as_slice(), refused.lock().unwrap().len()), (expected.as_slice(), 0));
+}
+
+#[rstest]
+#[case(
+    "Day,Platform,Campaign,Cost,Impr.,Clicks,Conversions,Conv. value\n2026-03-01,google,spring,12.34,1000,7,2,99.5\n"
+)]
+#[case(
+    "Día;Plataforma;Campaña;Costo;Impr.;Clics;Conversiones;Valor de conv.\n01/03/2026;google;spring;12,34;1.000;7;2,00;99,50\n"
+)]
+#[case(
+    "Dia;Plataforma;Campanha;Custo;Impr.;Cliques;Conversões;Valor conv.\n01/03/2026;google;spring;12,34;1.000;7;2,00;99,50\n"
+)]
+#[tokio::test]
+async fn ads_as_google_exports_them_in_the_languages_of_the_shops(#[case] data: &str) {
+    let store = Collect::default();
+    let file = FileOptions { date_order: Some(crate::DateOrder::DayMonthYear), ..file() };
+    let (refused, sink) = rejects();
+    import_ad_spend(&store, TARGET, file, reader(data), sink).await.unwrap();
+    let rows = store.ad_spend.into_inner().unwrap();
+    assert_eq!((rows.len(), refused.lock().unwrap().len()), (1, 0), "{refused:?}");
+    let row = &rows[0];
+    assert_eq!((row.day, row.campaign.as_str(), row.spend), (date!(2026 - 03 - 01), "spring", dec!(12.34)));
+    assert_eq!((row.impressions, row.clicks), (Some(1_000), Some(7)));
+    assert_eq!((row.detail.purchases, row.detail.revenue), (Some(dec!(2)), Some(dec!(99.5))));
+}
+
+#[tokio::test]
+async fn the_name_of_metas_column_has_the_currency() {
+    let read = async |header: &str, line: &str| {
+        let store = Collect::default();
+        let map = [("spend".to_owned(), header.split(',').next_back().unwrap().to_owned())].into();
+        let data = format!("{header}\n{line}\n");
+        import_ad_spend(&store, TARGET, FileOptions { map, ..file() }, reader(&data), rejects().1).await.unwrap();
+        let rows = store.ad_spend.into_inner().unwrap();
+        rows[0].detail.currency.map(|currency| currency.to_string())
+    };
+    let eur = Some("EUR".to_owned());
+    assert_eq!(read("Day,Platform,Amount spent (EUR)", "2026-03-01,meta,5").await, eur);
+    assert_eq!(read("Day,Platform,Currency,Amount spent (USD)", "2026-03-01,meta,EUR,5").await, eur);
+    assert_eq!(read("Day,Platform,Amount spent (net)", "2026-03-01,meta,5").await, None);
+    assert_eq!(read("Day,Platform,Amount spent", "2026-03-01,meta,5").await, None);
+}
+
+#[tokio::test]
+async fn the_type_of_a_product_is_a_category_where_nothing_else_is() {
+    for (header, category) in [("SKU,Type,Categories", "Mugs"), ("SKU,Type,Tags", "simple")] {
+        let store = Collect::default();
+        let data = format!("{header}\nMUG,simple,Mugs\n");
+        import_products(&store, TARGET, file(), date!(2026 - 01 - 01), reader(&data), rejects().1).await.unwrap();
+        assert_eq!(store.products.into_inner().unwrap()[0].category.as_deref(), Some(category));
+    }
 }
 
 #[tokio::test]
