@@ -57,7 +57,10 @@ impl Fields {
                 Cow::Owned(without_formula(inner.replace("\"\"", "\"").trim()).to_owned())
             }
             Some(inner) => Cow::Borrowed(inner.trim()),
-            None => Cow::Borrowed(without_formula(field.trim())),
+            None => {
+                let text = field.trim();
+                Cow::Borrowed(within_quotes(text).unwrap_or_else(|| without_formula(text)))
+            }
         };
         (!text.is_empty()).then_some(text)
     }
@@ -69,8 +72,13 @@ impl Fields {
 
 /// The text of `="0012"`, which exports write so that Excel keeps its zeros and digits.
 fn without_formula(text: &str) -> &str {
-    let inner = text.strip_prefix("=\"").and_then(|text| text.strip_suffix('"'));
-    inner.filter(|inner| !inner.contains('"')).map_or(text, str::trim)
+    text.strip_prefix('=').and_then(within_quotes).unwrap_or(text)
+}
+
+/// What is between quotes that did not begin the field, as in `1, "MUG"`.
+fn within_quotes(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.contains('"')).then(|| inner.trim())
 }
 
 /// Length of a quoted field, both quotes included.
@@ -101,6 +109,7 @@ mod tests {
     #[case("\"5\"\" nail\",\"x\ny\"", vec!["5\" nail", "x\ny"])]
     #[case("5\" nail,é", vec!["5\" nail", "é"])]
     #[case("=\"0012\",\"=\"\"00,13\"\"\",=\" \",=A1", vec!["0012", "00,13", "", "=A1"])]
+    #[case("1, \"MUG\" ,\t\"\"", vec!["1", "MUG", ""])]
     #[case("=\"A\"&\"B\",=\",=", vec!["=\"A\"&\"B\"", "=\"", "="])]
     fn cuts_fields(#[case] record: &str, #[case] expected: Vec<&str>) {
         let mut fields = Fields::default();

@@ -85,6 +85,10 @@ impl Table for Products {
     ];
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<ProductRow>) -> Result<(), Refusal> {
+        // In Shopify's export further pictures of a product have lines of their own.
+        if (0..Self::FIELDS.len()).all(|field| record.text(field).is_none()) {
+            return Err(Refusal::Skip("nothing about a product"));
+        }
         let cost = record.optional_cost(4)?;
         let cost_from = day(record, 5, &self.zone)?.unwrap_or(self.cost_from);
         let most = i64::from(i32::MAX).min(MAX_QUANTITY);

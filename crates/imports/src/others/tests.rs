@@ -213,6 +213,19 @@ async fn the_name_of_metas_column_has_the_currency() {
 }
 
 #[tokio::test]
+async fn lines_of_pictures_are_no_products() {
+    let store = Collect::default();
+    let (refused, sink) = rejects();
+    let data = "Handle,Title,Type,Variant SKU,Variant Price,Image Src\nmug,Mug,Kitchen,MUG,10.00,https://a/1.jpg\n\
+        mug,,,,,https://a/2.jpg\nmug,,,,12.00,https://a/3.jpg\n";
+    let report = import_products(&store, TARGET, file(), date!(2026 - 01 - 01), reader(data), sink).await.unwrap();
+    assert_eq!((store.products.into_inner().unwrap().len(), report.read.accepted), (1, 1));
+    assert_eq!(report.read.skipped.get("nothing about a product"), Some(&1));
+    let reasons: Vec<_> = refused.lock().unwrap().iter().map(|reject| reject.reason.clone()).collect();
+    assert_eq!(reasons, ["sku is empty"]);
+}
+
+#[tokio::test]
 async fn the_type_of_a_product_is_a_category_where_nothing_else_is() {
     for (header, category) in [("SKU,Type,Categories", "Mugs"), ("SKU,Type,Tags", "simple")] {
         let store = Collect::default();
