@@ -196,7 +196,7 @@ impl Input for ListParams {}
 /// Deliveries of a subscription.
 ///
 /// Lists the deliveries to a subscription, newest event first, each with its newest five attempts and at most 1 KiB of each
-/// answer.
+/// answer. With `state`, `event`, `since` or `until` a page looks at 20,000 deliveries: it may have few or none, and a next page.
 #[utoipa::path(
     get, path = "/api/v1/webhooks/{id}/deliveries", tag = "webhooks", operation_id = "list_deliveries",
     params(

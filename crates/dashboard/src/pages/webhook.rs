@@ -262,7 +262,7 @@ fn deliveries(
         id: "h-deliveries",
         title: writer.say("deliveries-title"),
         items: found.items.iter().map(|delivery| row(writer, id, delivery)).collect(),
-        nothing: writer.say("deliveries-none"),
+        nothing: writer.say(if next.is_some() { "deliveries-none-yet" } else { "deliveries-none" }),
         all: None,
         next: panel::next(writer, next),
         foot: panel::current(writer, how, &query.api(writer, id), &state.settings.api_url),

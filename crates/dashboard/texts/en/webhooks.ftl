@@ -54,6 +54,7 @@ hook-fired = Attempts so far
 hook-failed = Attempts that failed
 deliveries-title = Deliveries, newest first
 deliveries-none = Nothing was sent that fits. Send a test, or clear the filters.
+deliveries-none-yet = None of the deliveries that were looked at fits. The next page looks at older ones.
 delivery-event = Event
 delivery-state = State
 delivery-answer = Answer

@@ -54,6 +54,7 @@ hook-fired = Intentos hasta ahora
 hook-failed = Intentos fallidos
 deliveries-title = Entregas, las más nuevas primero
 deliveries-none = No se envió nada que coincida. Manda una prueba, o limpia los filtros.
+deliveries-none-yet = Ninguna de las entregas que se miraron coincide. La página siguiente mira las anteriores.
 delivery-event = Evento
 delivery-state = Estado
 delivery-answer = Respuesta

@@ -54,6 +54,7 @@ hook-fired = Tentativas até agora
 hook-failed = Tentativas que falharam
 deliveries-title = Entregas, as mais novas primeiro
 deliveries-none = Nada que corresponda foi enviado. Mande um teste, ou limpe os filtros.
+deliveries-none-yet = Nenhuma das entregas vistas corresponde. A próxima página vê as anteriores.
 delivery-event = Evento
 delivery-state = Estado
 delivery-answer = Resposta

@@ -160,7 +160,8 @@ pub enum Resent {
 #[async_trait]
 pub trait DeliveryLog: Send + Sync {
     /// Deliveries to a subscription, newest event first. Of each the newest [`ATTEMPTS_IN_LIST`] attempts, their answers
-    /// cut to [`ANSWER_BYTES_IN_LIST`].
+    /// cut to [`ANSWER_BYTES_IN_LIST`]. With a filter a bounded number of deliveries is looked at: a page that is not full may
+    /// have a next one.
     async fn page(
         &self,
         account: AccountId,

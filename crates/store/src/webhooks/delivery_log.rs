@@ -1,10 +1,12 @@
 //! [`DeliveryLog`] on Postgres.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use diesel::{
-    dsl::exists,
     prelude::*,
     sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
@@ -40,8 +42,14 @@ use crate::{
     webhooks::deliveries::lease::{LeasedRow, leased},
 };
 
-/// How far the clocks of two hosts may be apart: that of the attempts, and that of who made the delivery.
+/// How far the clocks of two hosts may be apart: that of the attempts, and that of who made the delivery. Also how long after
+/// the instant that an event is dated with it may be written.
 const CLOCK_SLACK: time::Duration = time::Duration::DAY;
+
+/// Deliveries that are read at a time for a page with a filter, and how often: an index for each filter would cost every
+/// delivery that is made, and without one those that fit may be millions apart.
+const READ_AT_A_TIME: i64 = 1_000;
+const READS: usize = 20;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = deliveries, check_for_backend(diesel::pg::Pg))]
@@ -152,33 +160,7 @@ impl DeliveryLog for Store {
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>, StoreError> {
         self.read(account, async |connection| {
-            let mut query = deliveries::table
-                .filter(deliveries::account_id.eq(account.0))
-                .filter(deliveries::subscription_id.eq(subscription))
-                .order(deliveries::event_id.desc())
-                .limit(page.limit + 1)
-                .select(DeliveryRow::as_select())
-                .into_boxed();
-            if let Some(state) = filter.state {
-                query = query.filter(deliveries::state.eq(state.as_str()));
-            }
-            if let Some(kind) = filter.event {
-                let of_kind = events::table
-                    .filter(events::account_id.eq(deliveries::account_id).and(events::id.eq(deliveries::event_id)))
-                    .filter(events::kind.eq(kind.as_str()));
-                query = query.filter(exists(of_kind));
-            }
-            if let Some(since) = filter.since {
-                query = query.filter(deliveries::created_at.ge(since));
-            }
-            if let Some(until) = filter.until {
-                query = query.filter(deliveries::created_at.lt(until));
-            }
-            if let Some(cursor) = page.cursor {
-                query = query.filter(deliveries::event_id.lt(cursor));
-            }
-            let rows: Vec<DeliveryRow> = query.load(connection).await?;
-            let Page { items, next_cursor } = Page::cut(rows, page.limit, |row| row.event_id);
+            let Page { items, next_cursor } = look(connection, account, subscription, filter, page).await?;
             Ok(Page { items: with_attempts(connection, account, items, Shown::InList).await?, next_cursor })
         })
         .await
@@ -286,6 +268,110 @@ impl DeliveryLog for Store {
 fn first_id(at: OffsetDateTime) -> Uuid {
     let millis = u128::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or_default();
     Uuid::from_u128(millis << 80)
+}
+
+/// The last event with a delivery that was surely written before those of deliveries that were made from an instant on: events
+/// are numbered as they are written.
+pub(super) async fn event_before(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    at: OffsetDateTime,
+) -> QueryResult<Option<i64>> {
+    deliveries::table
+        .filter(deliveries::account_id.eq(account.0))
+        .filter(deliveries::id.lt(first_id(at.saturating_sub(CLOCK_SLACK))))
+        .order(deliveries::id.desc())
+        .select(deliveries::event_id)
+        .first(connection)
+        .await
+        .optional()
+}
+
+/// The first event with a delivery that was surely written after those of deliveries that were made before an instant.
+pub(super) async fn event_after(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    at: OffsetDateTime,
+) -> QueryResult<Option<i64>> {
+    deliveries::table
+        .filter(deliveries::account_id.eq(account.0))
+        .filter(deliveries::id.ge(first_id(at.saturating_add(CLOCK_SLACK))))
+        .order(deliveries::id.asc())
+        .select(deliveries::event_id)
+        .first(connection)
+        .await
+        .optional()
+}
+
+/// The next deliveries that fit a filter: as many as a page holds, or fewer, where that many are not among those that are read.
+async fn look(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    subscription: i64,
+    filter: Filter,
+    page: PageRequest,
+) -> Result<Page<DeliveryRow>, Failure> {
+    let after = match filter.since {
+        Some(since) => event_before(connection, account, since).await?,
+        None => None,
+    };
+    let end = match filter.until {
+        Some(until) => event_after(connection, account, until).await?,
+        None => None,
+    };
+    let mut before = [page.cursor, end].into_iter().flatten().min();
+    let limit = if filter == Filter::default() { page.limit + 1 } else { READ_AT_A_TIME };
+    let [wanted, at_a_time] = [page.limit, limit].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    let mut found = Vec::new();
+    for _ in 0..READS {
+        let mut query = deliveries::table
+            .filter(deliveries::account_id.eq(account.0))
+            .filter(deliveries::subscription_id.eq(subscription))
+            .order(deliveries::event_id.desc())
+            .limit(limit)
+            .select(DeliveryRow::as_select())
+            .into_boxed();
+        if let Some(after) = after {
+            query = query.filter(deliveries::event_id.gt(after));
+        }
+        if let Some(before) = before {
+            query = query.filter(deliveries::event_id.lt(before));
+        }
+        let rows: Vec<DeliveryRow> = query.load(connection).await?;
+        let is_end = rows.len() < at_a_time;
+        before = rows.last().map(|row| row.event_id);
+        found.extend(fitting(connection, account, filter, rows).await?);
+        if is_end || found.len() > wanted {
+            return Ok(Page::cut(found, page.limit, |row| row.event_id));
+        }
+    }
+    Ok(Page { items: found, next_cursor: before })
+}
+
+/// Those of an account's deliveries that fit a filter.
+async fn fitting(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    Filter { state, event, since, until }: Filter,
+    mut rows: Vec<DeliveryRow>,
+) -> QueryResult<Vec<DeliveryRow>> {
+    rows.retain(|row| {
+        state.is_none_or(|state| row.state == state.as_str())
+            && since.is_none_or(|since| row.created_at >= since)
+            && until.is_none_or(|until| row.created_at < until)
+    });
+    let Some(kind) = event else { return Ok(rows) };
+    let ids: Vec<i64> = rows.iter().map(|row| row.event_id).collect();
+    let of_kind: Vec<i64> = events::table
+        .filter(events::account_id.eq(account.0))
+        .filter(events::id.eq_any(ids))
+        .filter(events::kind.eq(kind.as_str()))
+        .select(events::id)
+        .load(connection)
+        .await?;
+    let of_kind: HashSet<i64> = of_kind.into_iter().collect();
+    rows.retain(|row| of_kind.contains(&row.event_id));
+    Ok(rows)
 }
 
 async fn start_test(

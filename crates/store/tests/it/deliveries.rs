@@ -1,10 +1,10 @@
 //! The queue of deliveries: leases, what guards them, and what is written back.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, ops::RangeInclusive, time::Duration};
 
 use domain::{
     AccountId, SubscriptionId,
-    events::{CreditsLow, Event, Outbox},
+    events::{CreditsLow, Event, EventKind, Outbox},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::PageRequest,
     webhooks::{
@@ -486,6 +486,52 @@ async fn a_list_shows_the_newest_attempts_and_the_beginning_of_their_answers() {
     emit(&fixture, to.account, 1).await;
     let listed = fixture.store.page(to.account, to.subscription, Filter::default(), page).await.unwrap().items;
     assert_eq!((listed.len(), listed[0].attempts_kept, listed[0].attempts.len()), (2, 0, 0));
+}
+
+/// Deliveries of the receiver in a state, of these events, made a millisecond after each other.
+async fn made(fixture: &Fixture, to: Receiver, state: &str, events: RangeInclusive<i64>, at: OffsetDateTime) {
+    let insert = "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+        SELECT $1, $2, n, uuid_v7(made_at), $3, made_at, made_at
+        FROM generate_series($5::bigint, $6::bigint) AS n, LATERAL (SELECT $4::timestamptz + n * interval '1 ms' AS made_at) AS m";
+    let (first, last) = events.into_inner();
+    fixture.sql.execute(insert, &[&to.account.0, &to.subscription.0, &state, &at, &first, &last]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_page_with_a_filter_looks_at_a_bounded_number_and_says_where_to_go_on() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    made(&fixture, to, "failed", 1..=1, START).await;
+    made(&fixture, to, "delivered", 2..=25_001, START + time::Duration::days(3)).await;
+    let list = async |filter, cursor| {
+        let page = PageRequest { limit: 2, cursor };
+        let found = fixture.store.page(to.account, to.subscription, filter, page).await.unwrap();
+        (found.items.iter().map(|delivery| delivery.event_id.0).collect::<Vec<_>>(), found.next_cursor)
+    };
+    let of = |state| Filter { state: Some(state), ..Filter::default() };
+    assert_eq!(list(of(DeliveryState::Delivered), None).await, (vec![25_001, 25_000], Some(25_000)));
+    assert_eq!(list(of(DeliveryState::Failed), None).await, (vec![], Some(5_002)));
+    assert_eq!(list(of(DeliveryState::Failed), Some(5_002)).await, (vec![1], None));
+    // What was made long after a span of time is not looked at, nor what was made long before.
+    let early = Filter { until: Some(START + time::Duration::HOUR), ..Filter::default() };
+    assert_eq!(list(early, None).await, (vec![1], None));
+    let late = Filter { since: Some(START + time::Duration::days(2)), ..of(DeliveryState::Failed) };
+    assert_eq!(list(late, Some(5_002)).await, (vec![], None));
+}
+
+#[tokio::test]
+async fn deliveries_of_an_event_are_listed() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    let kinds = [EventKind::CreditsLow, EventKind::AiPaused, EventKind::CreditsLow];
+    fixture.store.emit(to.account, &kinds.map(Event::sample), START).await.unwrap();
+    let page = PageRequest { limit: 5, cursor: None };
+    for (kind, count) in [(EventKind::CreditsLow, 2), (EventKind::AiPaused, 1), (EventKind::AiResumed, 0)] {
+        let filter = Filter { event: Some(kind), ..Filter::default() };
+        let listed = fixture.store.page(to.account, to.subscription, filter, page).await.unwrap().items;
+        assert_eq!(listed.len(), count, "{kind}");
+        assert!(listed.iter().all(|delivery| delivery.event == kind.as_str()));
+    }
 }
 
 #[tokio::test]

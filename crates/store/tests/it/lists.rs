@@ -272,6 +272,11 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("deliveries", DeliveryLog::page(domain::SubscriptionId(1), Filter::default(), page));
     let failed = Filter { state: Some(DeliveryState::Failed), ..Filter::default() };
     list!("deliveries of a state", DeliveryLog::page(domain::SubscriptionId(1), failed, page));
+    let of_event = Filter { event: Some("credits.low".parse().unwrap()), ..Filter::default() };
+    list!("deliveries of an event", DeliveryLog::page(domain::SubscriptionId(1), of_event, page));
+    let (since, until) = (Some(datetime!(2026-02-10 0:00 UTC)), Some(datetime!(2026-02-20 0:00 UTC)));
+    let of_time = Filter { since, until, ..Filter::default() };
+    list!("deliveries of a time", DeliveryLog::page(domain::SubscriptionId(1), of_time, page));
     list!("alert rules", AlertStore::page(page));
     list!("firings of an alert rule", AlertStore::firings(domain::RuleId(1), page));
     list!("subscriptions", WebhookStore::list());
