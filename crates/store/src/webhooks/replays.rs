@@ -1,10 +1,11 @@
-//! [`ReplayStore`] on Postgres. A replay walks over the deliveries of its subscription in the order of events; where it
-//! stands is written in the transaction of each step, so it goes on there after a crash, in whatever process.
+//! [`ReplayStore`] on Postgres. A replay walks over the deliveries of its subscription in the order of events, a bounded number
+//! in a step, whether they are sent again or not; where it stands is written in the transaction of each step, so it goes on there
+//! after a crash, in whatever process.
 
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Timestamptz},
+    sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -29,9 +30,15 @@ use crate::{
         query::RunQueryDsl,
     },
     people::audit,
-    schema::{deliveries, webhook_replays as replays},
-    webhooks::deliveries::receiver,
+    schema::webhook_replays as replays,
+    webhooks::{
+        deliveries::receiver,
+        delivery_log::{event_after, event_before},
+    },
 };
+
+/// Deliveries that are looked at in one statement to count those that a replay would send.
+const COUNTED_AT_A_TIME: i64 = 10_000;
 
 row!(
     struct AdvancedRow {
@@ -40,10 +47,37 @@ row!(
     }
 );
 
+row!(
+    struct CountedRow {
+        last: Option<i64> => Nullable<BigInt>,
+        matching: i64 => BigInt,
+    }
+);
+
 statement!(
-    /// Puts the next deliveries of a running replay into the queue again; without any left, the replay is done.
-    /// What is in the hands of a worker at this moment is passed over: it is being sent; so are tests, which were made for
-    /// who asked for them. Nothing when another process is at this replay.
+    /// How many of the next deliveries between two events a replay would send, and the last of them.
+    CountNext(
+        account: i64 => BigInt,
+        subscription: i64 => BigInt,
+        after: i64 => BigInt,
+        before: i64 => BigInt,
+        since: OffsetDateTime => Timestamptz,
+        until: OffsetDateTime => Timestamptz,
+        states: Vec<&'static str> => Array<Text>,
+        limit: i64 => BigInt,
+    ) -> CountedRow = "
+    SELECT max(event_id) AS last,
+        count(*) FILTER (WHERE created_at >= $5 AND created_at < $6 AND state = ANY ($7) AND NOT is_test) AS matching
+    FROM (
+        SELECT event_id, created_at, state, is_test FROM deliveries
+        WHERE account_id = $1 AND subscription_id = $2 AND event_id > $3 AND event_id < $4 ORDER BY event_id LIMIT $8
+    ) AS looked_at"
+);
+
+statement!(
+    /// Looks at the next deliveries of a running replay, and puts those that it is to send into the queue again; without any
+    /// left, the replay is done. What is in the hands of a worker at this moment is passed over: it is being sent; so are tests,
+    /// which were made for who asked for them. Nothing when another process is at this replay.
     Advance(
         now: OffsetDateTime => Timestamptz,
         account: i64 => BigInt,
@@ -55,10 +89,12 @@ statement!(
     ), next AS MATERIALIZED (
         SELECT d.account_id, d.subscription_id, d.event_id, r.now
         FROM replay r CROSS JOIN LATERAL (
-            SELECT * FROM deliveries
-            WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
-                AND created_at >= r.since AND created_at < r.until AND state = ANY (r.states)
-                AND NOT is_test
+            SELECT * FROM (
+                SELECT * FROM deliveries
+                WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
+                ORDER BY event_id LIMIT 10000
+            ) AS looked_at
+            WHERE created_at >= r.since AND created_at < r.until AND state = ANY (r.states) AND NOT is_test
             ORDER BY event_id LIMIT 500
         ) AS d
     ), queued AS (
@@ -68,7 +104,17 @@ statement!(
         WHERE d.account_id = $2 AND d.subscription_id = n.subscription_id AND d.event_id = n.event_id
             AND (d.leased_until IS NULL OR d.leased_until < n.now)
         RETURNING d.event_id
-    ), step AS (SELECT (SELECT max(event_id) FROM next) AS cursor, (SELECT count(*) FROM queued) AS queued)
+    ), step AS (
+        SELECT (SELECT count(*) FROM queued) AS queued,
+            CASE WHEN (SELECT count(*) FROM next) = 500 THEN (SELECT max(event_id) FROM next) ELSE (
+                SELECT max(event_id) FROM (
+                    SELECT event_id FROM deliveries
+                    WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
+                    ORDER BY event_id LIMIT 10000
+                ) AS looked_at
+            ) END AS cursor
+        FROM replay r
+    )
     UPDATE webhook_replays w
     SET cursor = coalesce(s.cursor, w.cursor), queued = w.queued + s.queued, advanced_at = r.now,
         state = CASE WHEN s.cursor IS NULL THEN 'done' ELSE 'running' END,
@@ -134,7 +180,7 @@ impl TryFrom<ReplayRow> for Replay {
 #[async_trait]
 impl ReplayStore for Store {
     async fn count(&self, account: AccountId, selection: &Selection) -> Result<i64, StoreError> {
-        Ok(self.run::<_, Failure>(async |connection| Ok(count(connection, account, selection).await?)).await?)
+        Ok(self.walk(account, selection).await?.total)
     }
 
     async fn start(
@@ -145,9 +191,10 @@ impl ReplayStore for Store {
         note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Replay>, StartError> {
+        let walk = self.walk(account, &selection).await?;
         let started = self
             .transact::<_, WriteError<StartError>>(async |connection| {
-                start_once(connection, account, &selection, idempotency.as_ref(), note, now).await
+                start_once(connection, account, (&selection, walk), idempotency.as_ref(), note, now).await
             })
             .await;
         let Idempotent { value, replayed } = started.map_err(WriteError::into_refusal)?;
@@ -190,10 +237,50 @@ impl ReplayStore for Store {
     }
 }
 
+/// What a replay has before it.
+#[derive(Clone, Copy)]
+struct Walk {
+    /// The event that it begins behind.
+    after: i64,
+    /// Deliveries that it would send.
+    total: i64,
+}
+
+impl Store {
+    /// Counts what a replay would send, a bounded number of deliveries at a time: there may be millions, and few that match.
+    async fn walk(&self, account: AccountId, selection: &Selection) -> Result<Walk, StoreError> {
+        let (first, end) = self
+            .run::<_, Failure>(async |connection| {
+                let first = event_before(connection, account, selection.since).await?;
+                Ok((first, event_after(connection, account, selection.until).await?))
+            })
+            .await?;
+        let start = first.unwrap_or_default();
+        let (mut after, mut total) = (start, 0);
+        loop {
+            let next = CountNext {
+                account: account.0,
+                subscription: selection.subscription.0,
+                after,
+                before: end.unwrap_or(i64::MAX),
+                since: selection.since,
+                until: selection.until,
+                states: states(selection),
+                limit: COUNTED_AT_A_TIME,
+            };
+            let CountedRow { last, matching } =
+                self.run::<_, Failure>(async |connection| Ok(next.get_result(connection).await?)).await?;
+            total += matching;
+            let Some(last) = last else { return Ok(Walk { after: start, total }) };
+            after = last;
+        }
+    }
+}
+
 async fn start_once(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    selection: &Selection,
+    (selection, walk): (&Selection, Walk),
     key: Option<&IdempotencyKey>,
     note: Option<Entry>,
     now: OffsetDateTime,
@@ -216,7 +303,6 @@ async fn start_once(
         .await?;
     let running: Vec<_> = running.into_iter().map(SubscriptionId).collect();
     may_start(selection.subscription, &running).map_err(WriteError::Refused)?;
-    let total = count(connection, account, selection).await?;
     let row: ReplayRow = diesel::insert_into(replays::table)
         .values((
             replays::account_id.eq(account.0),
@@ -225,7 +311,8 @@ async fn start_once(
             replays::until.eq(selection.until),
             replays::states.eq(states(selection)),
             replays::state.eq(ReplayState::Running.as_str()),
-            replays::total.eq(total),
+            replays::total.eq(walk.total),
+            replays::cursor.eq(walk.after),
             replays::created_at.eq(now),
         ))
         .returning(ReplayRow::as_returning())
@@ -237,7 +324,7 @@ async fn start_once(
     if let Some(note) = note {
         let Selection { since, until, .. } = selection;
         let (since, until) = (Instant(*since), Instant(*until));
-        let what = json!({ "since": since, "until": until, "states": states(selection), "deliveries": total });
+        let what = json!({ "since": since, "until": until, "states": states(selection), "deliveries": walk.total });
         audit::add(connection, &Entry { after: Some(what), ..note }, now).await?;
     }
     Ok(Idempotent { value: row, replayed: false })
@@ -245,17 +332,4 @@ async fn start_once(
 
 fn states(selection: &Selection) -> Vec<&'static str> {
     selection.states.iter().map(|state| state.as_str()).collect()
-}
-
-async fn count(connection: &mut AsyncPgConnection, account: AccountId, selection: &Selection) -> QueryResult<i64> {
-    deliveries::table
-        .filter(deliveries::account_id.eq(account.0))
-        .filter(deliveries::subscription_id.eq(selection.subscription.0))
-        .filter(deliveries::created_at.ge(selection.since))
-        .filter(deliveries::created_at.lt(selection.until))
-        .filter(deliveries::state.eq_any(states(selection)))
-        .filter(diesel::dsl::not(deliveries::is_test))
-        .count()
-        .get_result(connection)
-        .await
 }

@@ -59,6 +59,28 @@ async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
 }
 
 #[tokio::test]
+async fn a_replay_looks_at_a_bounded_number_in_a_step_also_where_little_is_to_be_sent() {
+    let (fixture, to) = with_deliveries(0).await;
+    let insert = "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+        SELECT $1, $2, n, uuid_v7(at), CASE WHEN n IN (1, 12000) THEN 'failed' ELSE 'delivered' END, at, at
+        FROM generate_series(1, 12000) AS n,
+            LATERAL (SELECT $3::timestamptz - CASE WHEN n = 1 THEN interval '3 days' ELSE interval '0' END AS at) AS made";
+    fixture.sql.execute(insert, &[&to.account.0, &to.subscription.0, &START]).await.unwrap();
+    let selection = failed_since_start(to.subscription);
+    assert_eq!(fixture.store.count(to.account, &selection).await.unwrap(), 1);
+    let replay = fixture.store.start(to.account, selection, None, None, START).await.unwrap().value;
+    // What is much older than the span is not walked over at all.
+    assert_eq!((replay.total, fixture.count("webhook_replays WHERE cursor = 1").await), (1, 1));
+    let mut queued = Vec::new();
+    while fixture.store.advance_bulk(START).await.unwrap() == Some(to) {
+        let replay = ReplayStore::find(&fixture.store, to.account, to.subscription, replay.id).await.unwrap().unwrap();
+        queued.push((replay.queued, replay.state));
+    }
+    assert_eq!(queued, [(0, ReplayState::Running), (1, ReplayState::Running), (1, ReplayState::Done)]);
+    assert_eq!(fixture.count("deliveries WHERE state = 'pending' AND event_id = 12000").await, 1);
+}
+
+#[tokio::test]
 async fn a_replay_can_be_stopped() {
     let (fixture, to) = with_deliveries(600).await;
     fixture.execute("UPDATE deliveries SET state = 'failed'").await;
