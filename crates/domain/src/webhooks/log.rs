@@ -20,6 +20,8 @@ use crate::{
 pub const MAX_ATTEMPTS_KEPT: u32 = 50;
 /// Attempts of a delivery that a list shows: the newest ones.
 pub const ATTEMPTS_IN_LIST: i64 = 5;
+/// Deliveries of an account that are tallied: the newest ones.
+pub const MOST_TALLIED: i64 = 50_000;
 /// Bytes of an answer that a list shows.
 pub const ANSWER_BYTES_IN_LIST: i64 = 1_024;
 
@@ -169,7 +171,8 @@ pub trait DeliveryLog: Send + Sync {
         filter: Filter,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>, StoreError>;
-    /// Where the deliveries stand that were created from `since` on. A subscription that had none is not in it.
+    /// Where the deliveries stand that were created from `since` on, of all subscriptions together at most the newest
+    /// [`MOST_TALLIED`]. A subscription that had none is not in it.
     async fn tallies(
         &self,
         account: AccountId,

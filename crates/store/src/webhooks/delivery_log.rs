@@ -22,7 +22,7 @@ use domain::{
         delivery::DeliveryState,
         log::{
             ANSWER_BYTES_IN_LIST, ATTEMPTS_IN_LIST, DeliveryLog, Filter, LoggedAttempt, LoggedDelivery,
-            MAX_ATTEMPTS_KEPT, Resent, Tally, TestStart,
+            MAX_ATTEMPTS_KEPT, MOST_TALLIED, Resent, Tally, TestStart,
         },
     },
 };
@@ -126,12 +126,21 @@ row!(
 );
 
 statement!(
-    /// Where deliveries stand that were created lately. Their ids begin with the time (UUIDv7), and there is an index on them.
-    Tallies(account: i64 => BigInt, first_id: Uuid => SqlUuid, since: OffsetDateTime => Timestamptz) -> TallyRow = "
+    /// Where the newest deliveries stand, of those that were created lately. Their ids begin with the time (UUIDv7), and there is an
+    /// index on them.
+    Tallies(
+        account: i64 => BigInt,
+        first_id: Uuid => SqlUuid,
+        since: OffsetDateTime => Timestamptz,
+        most: i64 => BigInt,
+    ) -> TallyRow = "
     SELECT subscription_id, count(*) FILTER (WHERE state = 'delivered') AS delivered,
         count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state IN ('pending', 'held')) AS waiting
-    FROM deliveries
-    WHERE account_id = $1::bigint AND id >= $2::uuid AND created_at >= $3::timestamptz
+    FROM (
+        SELECT subscription_id, state, created_at FROM deliveries
+        WHERE account_id = $1::bigint AND id >= $2::uuid ORDER BY id DESC LIMIT $4
+    ) AS newest
+    WHERE created_at >= $3::timestamptz
     GROUP BY subscription_id"
 );
 
@@ -172,7 +181,7 @@ impl DeliveryLog for Store {
         account: AccountId,
         since: OffsetDateTime,
     ) -> Result<HashMap<SubscriptionId, Tally>, StoreError> {
-        let tallies = Tallies { account: account.0, first_id: first_id(since), since };
+        let tallies = Tallies { account: account.0, first_id: first_id(since), since, most: MOST_TALLIED };
         let rows: Vec<TallyRow> = self
             .read(account, async |connection| Ok(tallies.clone().load(connection).await?))
             .await

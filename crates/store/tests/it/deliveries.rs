@@ -11,7 +11,7 @@ use domain::{
         Subscription, WebhookStore,
         attempt::{ANSWER_BYTES_PER_DAY, Attempt, Failure, FailureCode, Outcome, Timings},
         delivery::{Capacity, DeliveryQueue, DeliveryState, Due, Failing, Leased, Next, Receiver, Report},
-        log::{DeliveryLog, Filter, LoggedAttempt, Resent},
+        log::{DeliveryLog, Filter, LoggedAttempt, MOST_TALLIED, Resent, Tally},
         schedule::DisabledReason,
         settings::{Change, Rotated, Rotation, WebhookSettings},
     },
@@ -517,6 +517,18 @@ async fn a_page_with_a_filter_looks_at_a_bounded_number_and_says_where_to_go_on(
     assert_eq!(list(early, None).await, (vec![1], None));
     let late = Filter { since: Some(START + time::Duration::days(2)), ..of(DeliveryState::Failed) };
     assert_eq!(list(late, Some(5_002)).await, (vec![], None));
+}
+
+#[tokio::test]
+async fn of_very_many_deliveries_the_newest_are_tallied() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    made(&fixture, to, "failed", 1..=1, START).await;
+    made(&fixture, to, "delivered", 2..=MOST_TALLIED, START).await;
+    let tally = async || fixture.store.tallies(to.account, START).await.unwrap()[&to.subscription];
+    assert_eq!(tally().await, Tally { delivered: MOST_TALLIED - 1, failed: 1, waiting: 0 });
+    made(&fixture, to, "held", MOST_TALLIED + 1..=MOST_TALLIED + 1, START).await;
+    assert_eq!(tally().await, Tally { delivered: MOST_TALLIED - 1, failed: 0, waiting: 1 });
 }
 
 #[tokio::test]
