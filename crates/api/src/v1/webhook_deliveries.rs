@@ -75,7 +75,7 @@ fn milliseconds(micros: i64) -> f64 {
 
 impl From<LoggedAttempt> for AttemptBody {
     fn from(attempt: LoggedAttempt) -> Self {
-        let answer_truncated = attempt.is_answer_truncated();
+        let (answer, answer_truncated) = (attempt.answer_text(), attempt.is_answer_truncated());
         let LoggedAttempt {
             number,
             started_at,
@@ -87,7 +87,7 @@ impl From<LoggedAttempt> for AttemptBody {
             tls_us,
             first_byte_us,
             total_us,
-            answer,
+            answer: _,
             answer_bytes: _,
             location,
         } = attempt;
@@ -102,7 +102,7 @@ impl From<LoggedAttempt> for AttemptBody {
             tls_ms: tls_us.map(milliseconds),
             first_byte_ms: first_byte_us.map(milliseconds),
             total_ms: milliseconds(total_us),
-            answer: String::from_utf8_lossy(&answer).into_owned(),
+            answer,
             answer_truncated,
             location,
         }

@@ -158,7 +158,6 @@ fn attempt(writer: &Writer, one: &LoggedAttempt, scale: i64) -> Attempt {
     let redirected = |to: &String| writer.message("redirected").text("to", to).say();
     let failure = one.failure.as_deref().and_then(|code| code.parse::<FailureCode>().ok());
     let failure = failure.map(|code| writer.say(&format!("attempt-{code}")));
-    let answer = String::from_utf8_lossy(&one.answer).into_owned();
     Attempt {
         number: whole(writer, one.number.into()),
         at: writer.moment(one.started_at),
@@ -170,7 +169,7 @@ fn attempt(writer: &Writer, one: &LoggedAttempt, scale: i64) -> Attempt {
         total_value: Decimal::new(one.total_us, 3).normalize().to_string(),
         note: failure.or_else(|| one.location.as_ref().map(redirected)),
         detail: one.message.clone(),
-        answer: Some(answer).filter(|answer| !answer.is_empty()),
+        answer: Some(one.answer_text()).filter(|answer| !answer.is_empty()),
     }
 }
 

@@ -6,7 +6,10 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-use super::delivery::{DeliveryState, Leased, Report};
+use super::{
+    attempt::MAX_ANSWER_BYTES,
+    delivery::{DeliveryState, Leased, Report},
+};
 use crate::{
     AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
     audit::Entry,
@@ -58,6 +61,16 @@ impl LoggedAttempt {
     /// Whether more of the answer was read than is here.
     pub fn is_answer_truncated(&self) -> bool {
         i64::try_from(self.answer.len()).is_ok_and(|here| here < self.answer_bytes)
+    }
+
+    /// The answer as text: bytes that are none as U+FFFD, without a character that is here only in part because the rest was cut
+    /// off.
+    pub fn answer_text(&self) -> String {
+        let is_cut = self.is_answer_truncated() || self.answer.len() >= MAX_ANSWER_BYTES;
+        let rest = self.answer.utf8_chunks().last().map(|last| last.invalid()).unwrap_or_default();
+        let is_part = std::str::from_utf8(rest).is_err_and(|error| error.error_len().is_none());
+        let text = if is_cut && is_part { self.answer.strip_suffix(rest) } else { None };
+        String::from_utf8_lossy(text.unwrap_or(&self.answer)).into_owned()
     }
 }
 
@@ -208,4 +221,41 @@ pub trait DeliveryLog: Send + Sync {
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<TestStart, IdempotencyError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[rstest]
+    #[case::cut_in_a_character(b"caf\xc3", 5, "caf")]
+    #[case::cut_behind_one(b"caf\xc3\xa9", 6, "caf\u{e9}")]
+    #[case::not_cut(b"caf\xc3", 4, "caf\u{fffd}")]
+    #[case::cut_behind_what_is_no_text(b"caf\xff", 5, "caf\u{fffd}")]
+    #[case::not_kept(b"", 5, "")]
+    fn a_character_that_is_cut_in_two_is_left_out(
+        #[case] answer: &[u8],
+        #[case] answer_bytes: i64,
+        #[case] text: &str,
+    ) {
+        let attempt = LoggedAttempt {
+            number: 1,
+            started_at: datetime!(2026-05-02 12:00 UTC),
+            status: Some(500),
+            failure: None,
+            message: None,
+            dns_us: None,
+            connect_us: None,
+            tls_us: None,
+            first_byte_us: None,
+            total_us: 1,
+            answer: answer.to_vec(),
+            answer_bytes,
+            location: None,
+        };
+        assert_eq!(attempt.answer_text(), text);
+    }
 }
