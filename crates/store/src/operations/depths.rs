@@ -28,16 +28,26 @@ row!(
     }
 );
 
+/// Deliveries of a state that are counted: with millions of them the count would not be there in time, just when it matters.
+const MOST_COUNTED: i64 = 100_000;
+
 statement!(
-    CountDeliveries(now: OffsetDateTime => Timestamptz)
-        -> DeliveryCounts = "
-    SELECT count(*) FILTER (WHERE state = 'pending' AND due_at <= t.now) AS due,
-        count(*) FILTER (WHERE state = 'pending' AND leased_until > t.now) AS in_flight,
-        count(*) FILTER (WHERE state = 'pending' AND due_at > t.now AND leased_until IS NULL) AS waiting,
+    /// The earliest of what is due and of what will be. A lease ends soon, so what is leased is among the earliest.
+    CountDeliveries(now: OffsetDateTime => Timestamptz, most: i64 => BigInt) -> DeliveryCounts = "
+    SELECT count(*) FILTER (WHERE state = 'pending' AND due_at <= $1) AS due,
+        count(*) FILTER (WHERE state = 'pending' AND leased_until > $1) AS in_flight,
+        count(*) FILTER (WHERE state = 'pending' AND due_at > $1 AND leased_until IS NULL) AS waiting,
         count(*) FILTER (WHERE state = 'held') AS held,
-        extract(epoch FROM t.now - min(due_at) FILTER (WHERE state = 'pending' AND due_at <= t.now))::float8 AS oldest_due_seconds
-    FROM (SELECT $1::timestamptz AS now) AS t LEFT JOIN deliveries ON state IN ('pending', 'held')
-    GROUP BY t.now"
+        extract(epoch FROM $1 - min(due_at) FILTER (WHERE state = 'pending' AND due_at <= $1))::float8 AS oldest_due_seconds
+    FROM (
+        (SELECT 'pending' AS state, due_at, NULL::timestamptz AS leased_until FROM deliveries
+            WHERE state = 'pending' AND due_at <= $1 ORDER BY due_at LIMIT $2)
+        UNION ALL
+        (SELECT 'pending', due_at, leased_until FROM deliveries
+            WHERE state = 'pending' AND due_at > $1 ORDER BY due_at LIMIT $2)
+        UNION ALL
+        (SELECT 'held', NULL, NULL FROM deliveries WHERE state = 'held' LIMIT $2)
+    ) AS counted"
 );
 
 statement!(
@@ -55,7 +65,7 @@ statement!(
         WHERE later.account_id = r.account_id AND later.job = r.job AND later.as_of > r.as_of)"
 );
 
-/// Deliveries that have not ended, and runs of jobs that have not ended well.
+/// Deliveries that have not ended, at most 100,000 of each kind, and runs of jobs that have not ended well.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Depths {
     /// Due and not leased, also because its worker died.
@@ -85,7 +95,8 @@ impl Store {
     pub async fn depths(&self, now: OffsetDateTime) -> Result<Depths, StoreError> {
         let (deliveries, runs) = self
             .run::<_, Failure>(async |connection| {
-                let deliveries: DeliveryCounts = CountDeliveries { now }.get_result(connection).await?;
+                let count = CountDeliveries { now, most: MOST_COUNTED };
+                let deliveries: DeliveryCounts = count.get_result(connection).await?;
                 let runs: RunCounts = CountRuns {}.get_result(connection).await?;
                 Ok((deliveries, runs))
             })

@@ -287,6 +287,18 @@ async fn what_waits_is_counted() {
 }
 
 #[tokio::test]
+async fn of_what_waits_by_the_million_a_bounded_number_is_counted() {
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    let now = datetime!(2026-05-01 12:00 UTC);
+    let insert = "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+        SELECT $1, 1, n, gen_random_uuid(), 'pending', $2::timestamptz - n * interval '1 ms', $2 FROM generate_series(1, 100001) AS n";
+    fixture.sql.execute(insert, &[&account.0, &now]).await.unwrap();
+    let depths = fixture.store.depths(now).await.unwrap();
+    assert_eq!((depths.due, depths.held, depths.oldest_due_seconds), (100_000, 0, 100.001));
+}
+
+#[tokio::test]
 async fn a_run_that_nobody_claims_again_waits_for_nobody() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
