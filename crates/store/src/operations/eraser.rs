@@ -9,6 +9,9 @@ use tokio_postgres::{Client, Transaction};
 
 use crate::{Connect, database::error::driver_error};
 
+/// Rows that one statement removes, and commits: killed, it has lost no more than that, and vacuum need not wait for all of it.
+const BATCH: u64 = 50_000;
+
 /// Removing a large account takes as long as it does, and is done by one process at a time: two would both take the amounts
 /// of a ledger over.
 const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
@@ -23,12 +26,13 @@ session_statement!(
 session_statement!(
     after [""] =>
     /// Tables with rows of accounts, and which of their rows an account's are, up to the account. `owner_id` is the account
-    /// where it is what a key from outside leads to: a payment, a shop, a profile.
+    /// where it is what a key from outside leads to: a payment, a shop, a profile. The months of a table come before the whole of
+    /// it, which has what moved into another month meanwhile.
     TABLES() -> (name: Text, rows: Text) = "
     SELECT c.relname::text AS name, format('public.%I WHERE %I = ', c.relname, a.attname) AS rows
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname IN ('account_id', 'owner_id') AND NOT a.attisdropped
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    ORDER BY c.relname"
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+    ORDER BY c.relispartition DESC, c.relname"
 );
 
 session_statement!(
@@ -54,6 +58,12 @@ session_statement!(
     INSERT INTO closed_ledger (kind, amount, created_at, closed_at)
     SELECT kind, amount, created_at, $2 FROM credit_transactions
     WHERE account_id = $1 AND EXISTS (SELECT FROM accounts WHERE id = $1 AND mode = 'live')"
+);
+
+session_statement!(
+    after [""] =>
+    /// All of it at once: its rows refer to each other, and their amounts have gone over.
+    EMPTY_LEDGER(account: BigInt) -> () = "DELETE FROM credit_transactions WHERE account_id = $1"
 );
 
 session_statements!(
@@ -146,22 +156,37 @@ fn ledger_first() -> (String, String) {
     ("credit_transactions".to_owned(), "credit_balances".to_owned())
 }
 
-/// Empties a table of an account. Where it is the ledger, its amounts go over into the books in the same transaction.
+/// Removes the ledger of an account; its amounts go over into the books in the same transaction.
+async fn close_ledger(client: &mut Client, account: i64, now: OffsetDateTime) -> Result<u64, tokio_postgres::Error> {
+    let transaction = client.transaction().await?;
+    // What was written between the two statements would be removed without having been taken over.
+    transaction.query_opt(HOLD_BALANCE, &[&account]).await?;
+    transaction.execute(CLOSE_LEDGER, &[&account, &now]).await?;
+    let removed = transaction.execute(EMPTY_LEDGER, &[&account]).await?;
+    transaction.commit().await?;
+    Ok(removed)
+}
+
+/// Empties a table of an account.
 async fn empty(
     client: &mut Client,
     (name, rows): (String, String),
     account: i64,
     now: OffsetDateTime,
 ) -> Result<u64, tokio_postgres::Error> {
-    let transaction = client.transaction().await?;
     if name == "credit_transactions" {
-        // What was written between the two statements would be removed without having been taken over.
-        transaction.query_opt(HOLD_BALANCE, &[&account]).await?;
-        transaction.execute(CLOSE_LEDGER, &[&account, &now]).await?;
+        return close_ledger(client, account, now).await;
     }
-    let removed = transaction.execute(&format!("DELETE FROM {rows}$1"), &[&account]).await?;
-    transaction.commit().await?;
-    Ok(removed)
+    let batch = format!("DELETE FROM {rows}$1 AND ctid = ANY (ARRAY(SELECT ctid FROM {rows}$1 LIMIT {BATCH}))");
+    let batch = client.prepare(&batch).await?;
+    let mut removed = 0;
+    loop {
+        // Fewer than a batch may be all, or some were changed meanwhile and are elsewhere now.
+        match client.execute(&batch, &[&account]).await? {
+            0 => return Ok(removed),
+            count => removed += count,
+        }
+    }
 }
 
 async fn remove(client: &mut Client, account: i64, now: OffsetDateTime) -> Result<u64, tokio_postgres::Error> {

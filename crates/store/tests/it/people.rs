@@ -345,3 +345,27 @@ async fn who_was_removed_from_a_shop_and_belongs_to_no_other_is_erased_with_it()
     let left: String = db.sql.query_one(left, &[]).await.unwrap().get(0);
     assert_eq!(left, "bob@example.com eva@example.com rosa@example.com");
 }
+
+#[tokio::test]
+async fn an_erasure_that_is_cut_short_goes_on_where_it_was() {
+    if testkit::skip_on_citus("it refuses triggers on distributed tables") {
+        return;
+    }
+    let db = fresh().await;
+    let (mine, of_mine) = accounts(&db, 7).await;
+    let insert = "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+        SELECT $1, 1, n, uuid_v7(at), 'delivered', at, at
+        FROM generate_series(1, 60000) AS n, LATERAL (SELECT $2::timestamptz + n * interval '1 ms' AS at) AS made";
+    db.sql.execute(insert, &[&of_mine[0].id.0, &NOW]).await.unwrap();
+    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+        CREATE TRIGGER refuse BEFORE DELETE ON deliveries FOR EACH ROW WHEN (OLD.event_id = 60000)
+            EXECUTE FUNCTION refuse()";
+    db.sql.batch_execute(refuse).await.unwrap();
+    let erase = async || store::RowEraser::new(db.connect()).erase(&mine, NOW).await;
+    let left = async || db.sql.query_one("SELECT count(*) FROM deliveries", &[]).await.unwrap().get::<_, i64>(0);
+    assert!(erase().await.is_err());
+    assert_eq!(left().await, 10_000);
+    db.sql.batch_execute("DROP TRIGGER refuse ON deliveries").await.unwrap();
+    erase().await.unwrap();
+    assert_eq!(left().await, 0);
+}
