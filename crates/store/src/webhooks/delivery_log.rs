@@ -64,6 +64,32 @@ struct DeliveryRow {
     finished_at: Option<OffsetDateTime>,
 }
 
+columns!(DeliveryRow {
+    id: SqlUuid,
+    event_id: BigInt,
+    state: Text,
+    due_at: Timestamptz,
+    leased_until: Nullable<Timestamptz>,
+    attempts: Integer,
+    created_at: Timestamptz,
+    finished_at: Nullable<Timestamptz>,
+});
+
+statement!(
+    /// Deliveries of a subscription between two events, newest first. The planner is not told the limit: where it expects fewer
+    /// rows than that, it would read all there are and sort them.
+    NextDeliveries(
+        account: i64 => BigInt,
+        subscription: i64 => BigInt,
+        after: i64 => BigInt,
+        before: i64 => BigInt,
+        limit: i64 => BigInt,
+    ) -> DeliveryRow = "
+    SELECT id, event_id, state, due_at, leased_until, attempts, created_at, finished_at FROM deliveries
+    WHERE account_id = $1 AND subscription_id = $2 AND event_id > $3 AND event_id < $4
+    ORDER BY event_id DESC LIMIT (SELECT $5::bigint)"
+);
+
 row!(
     struct AttemptRow {
         delivery_id: Uuid => SqlUuid,
@@ -320,7 +346,7 @@ async fn look(
     filter: Filter,
     page: PageRequest,
 ) -> Result<Page<DeliveryRow>, Failure> {
-    let after = match filter.since {
+    let start = match filter.since {
         Some(since) => event_before(connection, account, since).await?,
         None => None,
     };
@@ -328,33 +354,22 @@ async fn look(
         Some(until) => event_after(connection, account, until).await?,
         None => None,
     };
-    let mut before = [page.cursor, end].into_iter().flatten().min();
+    let after = start.unwrap_or_default();
+    let mut before = [page.cursor, end].into_iter().flatten().min().unwrap_or(i64::MAX);
     let limit = if filter == Filter::default() { page.limit + 1 } else { READ_AT_A_TIME };
     let [wanted, at_a_time] = [page.limit, limit].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let mut found = Vec::new();
     for _ in 0..READS {
-        let mut query = deliveries::table
-            .filter(deliveries::account_id.eq(account.0))
-            .filter(deliveries::subscription_id.eq(subscription))
-            .order(deliveries::event_id.desc())
-            .limit(limit)
-            .select(DeliveryRow::as_select())
-            .into_boxed();
-        if let Some(after) = after {
-            query = query.filter(deliveries::event_id.gt(after));
-        }
-        if let Some(before) = before {
-            query = query.filter(deliveries::event_id.lt(before));
-        }
-        let rows: Vec<DeliveryRow> = query.load(connection).await?;
-        let is_end = rows.len() < at_a_time;
-        before = rows.last().map(|row| row.event_id);
+        let next = NextDeliveries { account: account.0, subscription, after, before, limit };
+        let rows: Vec<DeliveryRow> = next.load(connection).await?;
+        let last = rows.last().map(|row| row.event_id).filter(|_| rows.len() >= at_a_time);
         found.extend(fitting(connection, account, filter, rows).await?);
-        if is_end || found.len() > wanted {
-            return Ok(Page::cut(found, page.limit, |row| row.event_id));
+        match last {
+            Some(last) if found.len() <= wanted => before = last,
+            _ => return Ok(Page::cut(found, page.limit, |row| row.event_id)),
         }
     }
-    Ok(Page { items: found, next_cursor: before })
+    Ok(Page { items: found, next_cursor: Some(before) })
 }
 
 /// Those of an account's deliveries that fit a filter.

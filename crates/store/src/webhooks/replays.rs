@@ -55,7 +55,8 @@ row!(
 );
 
 statement!(
-    /// How many of the next deliveries between two events a replay would send, and the last of them.
+    /// How many of the next deliveries between two events a replay would send, and the last of them. As in [`Advance`], the
+    /// planner is not told the limit.
     CountNext(
         account: i64 => BigInt,
         subscription: i64 => BigInt,
@@ -70,21 +71,23 @@ statement!(
         count(*) FILTER (WHERE created_at >= $5 AND created_at < $6 AND state = ANY ($7) AND NOT is_test) AS matching
     FROM (
         SELECT event_id, created_at, state, is_test FROM deliveries
-        WHERE account_id = $1 AND subscription_id = $2 AND event_id > $3 AND event_id < $4 ORDER BY event_id LIMIT $8
+        WHERE account_id = $1 AND subscription_id = $2 AND event_id > $3 AND event_id < $4
+        ORDER BY event_id LIMIT (SELECT $8::bigint)
     ) AS looked_at"
 );
 
 statement!(
     /// Looks at the next deliveries of a running replay, and puts those that it is to send into the queue again; without any
     /// left, the replay is done. What is in the hands of a worker at this moment is passed over: it is being sent; so are tests,
-    /// which were made for who asked for them. Nothing when another process is at this replay.
+    /// which were made for who asked for them. Nothing when another process is at this replay. The planner is not told how
+    /// many it looks at: where it expects fewer, it would read all there are and sort them.
     Advance(
         now: OffsetDateTime => Timestamptz,
         account: i64 => BigInt,
         id: i64 => BigInt,
     ) -> AdvancedRow = "
     WITH replay AS MATERIALIZED (
-        SELECT r.*, t.now FROM (SELECT $1::timestamptz AS now) AS t, webhook_replays r
+        SELECT r.*, t.now, t.most FROM (SELECT $1::timestamptz AS now, 10000 AS most) AS t, webhook_replays r
         WHERE r.account_id = $2 AND r.id = $3 AND r.state = 'running' FOR UPDATE OF r SKIP LOCKED
     ), next AS MATERIALIZED (
         SELECT d.account_id, d.subscription_id, d.event_id, r.now
@@ -92,7 +95,7 @@ statement!(
             SELECT * FROM (
                 SELECT * FROM deliveries
                 WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
-                ORDER BY event_id LIMIT 10000
+                ORDER BY event_id LIMIT r.most
             ) AS looked_at
             WHERE created_at >= r.since AND created_at < r.until AND state = ANY (r.states) AND NOT is_test
             ORDER BY event_id LIMIT 500
@@ -110,7 +113,7 @@ statement!(
                 SELECT max(event_id) FROM (
                     SELECT event_id FROM deliveries
                     WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
-                    ORDER BY event_id LIMIT 10000
+                    ORDER BY event_id LIMIT r.most
                 ) AS looked_at
             ) END AS cursor
         FROM replay r
