@@ -8,7 +8,7 @@ use std::{
 };
 
 use domain::{
-    AccountId, InboxId, StoreError,
+    AccountId, InboxId, IntegrationId, StoreError,
     integrations::{Integration, RevokeReason},
     shops::{
         ShopError,

@@ -671,7 +671,8 @@ fn complaints_that_wait_weigh_more_than_questions() {
 fn what_waits_is_told_of_the_day_on_the_shops_clock() {
     // Two o'clock in Greenwich is eleven in the evening before in São Paulo.
     let at = datetime!(2026-02-26 02:00 UTC);
-    let stale = StaleShop { provider: Platform::Shopify, shop: "a.example.com".into(), last_sync_at: at };
+    let stale =
+        StaleShop { provider: Platform::Shopify, shop: "a.example.com".into(), last_sync_at: at, has_ended: false };
     let stored = Stored {
         stale_shops: vec![stale],
         waiting: Some(CommentsWaiting { comments: 1, complaints: 0, since: at }),
