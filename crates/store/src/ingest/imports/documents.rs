@@ -12,7 +12,8 @@ use super::{
     copy::CopyBuffer,
     costs, count,
     merge::{self, ORDERS, REFUNDS, Tables},
-    numbers, refunds,
+    numbers::{self, LeftOut},
+    refunds,
     session::{MARK_TIMELESS, Scope, Session, Transaction},
     staging::{self, Staging},
 };
@@ -88,10 +89,11 @@ pub(super) async fn import(
     session.send(&mut numbered).await?;
     let merged = session.merge(target, async |transaction, scope| {
         let refused = if any_refused { drop_refused(transaction).await? } else { vec![] };
-        if any_numbered {
-            numbers::apply(transaction, scope, source).await?;
-        }
-        let documents = merge_all(transaction, scope, source).await?;
+        let left_out =
+            if any_numbered { numbers::apply(transaction, scope, source).await? } else { LeftOut::default() };
+        let mut documents = merge_all(transaction, scope, source).await?;
+        documents.orders.unchanged += left_out.orders;
+        documents.refunds.unchanged += left_out.refunds;
         if any_numbered {
             numbers::gather_stale_refunds(transaction, scope, source).await?;
         }

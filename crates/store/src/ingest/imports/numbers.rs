@@ -34,10 +34,14 @@ session_statement!(
 session_statement!(
     after [staging::TABLES, TABLES, DAYS_TABLE] =>
     /// A connection knows more of an order than its file: fees, and when what came back.
-    LEAVE_OUT_CONNECTED(account: BigInt, source: Text) -> () = "DELETE FROM import_parts USING import_order_numbers came, orders known
-    WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = came.number
-        AND known.integration_id IS NOT NULL AND came.number = CASE import_parts.kind
-            WHEN 'refund' THEN left(import_parts.external_id, -11) ELSE import_parts.external_id END"
+    LEAVE_OUT_CONNECTED(account: BigInt, source: Text) -> (orders: BigInt, refunds: BigInt) = "WITH left_out AS (
+        DELETE FROM import_parts USING import_order_numbers came, orders known
+        WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = came.number
+            AND known.integration_id IS NOT NULL AND came.number = CASE import_parts.kind
+                WHEN 'refund' THEN left(import_parts.external_id, -11) ELSE import_parts.external_id END
+        RETURNING import_parts.kind, import_parts.external_id)
+    SELECT count(DISTINCT external_id) FILTER (WHERE kind = 'order') AS orders,
+        count(DISTINCT external_id) FILTER (WHERE kind = 'refund') AS refunds FROM left_out"
 );
 
 session_statement!(
@@ -57,20 +61,27 @@ session_statement!(
     WHERE NOT EXISTS (SELECT FROM import_refunds named WHERE named.external_id = known.external_id)"
 );
 
+/// Documents that stay as they are.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    pub orders: i64,
+    pub refunds: i64,
+}
+
 /// Gives staged parts the numbers of their orders, and leaves those out which a connection tells of.
 pub(super) async fn apply(
     transaction: &Transaction<'_>,
     scope: &Scope,
     source: Platform,
-) -> Result<(), tokio_postgres::Error> {
+) -> Result<LeftOut, tokio_postgres::Error> {
     let (account, source) = (scope.account, source.as_str());
     transaction.execute(KEEP_NAMES, &[&account, &source]).await?;
     transaction.execute(RENAME, &[]).await?;
-    if transaction.execute(LEAVE_OUT_CONNECTED, &[&account, &source]).await? > 0 {
-        staging::forget_dropped(transaction).await?;
-    }
+    let left_out = transaction.query_one(LEAVE_OUT_CONNECTED, &[&account, &source]).await?;
+    let left_out = LeftOut { orders: left_out.try_get("orders")?, refunds: left_out.try_get("refunds")? };
+    staging::forget_dropped(transaction).await?;
     transaction.execute(FORGET_CONNECTED, &[&account, &source]).await?;
-    Ok(())
+    Ok(left_out)
 }
 
 /// Gathers refunds that are not there any more, to be deleted.
