@@ -49,7 +49,12 @@ pub fn shares(total: Decimal, weights: &[Decimal], decimals: u32) -> Vec<Decimal
                 true => total,
                 false if index + 1 == weights.len() => total,
                 false => {
-                    (total * weighed / sum).round_dp_with_strategy(decimals, RoundingStrategy::MidpointAwayFromZero)
+                    // Exact, unless the product is too large for a decimal.
+                    let part = match total.checked_mul(weighed) {
+                        Some(product) => product / sum,
+                        None => total * (weighed / sum),
+                    };
+                    part.round_dp_with_strategy(decimals, RoundingStrategy::MidpointAwayFromZero)
                 }
             };
             let share = upto - given;
@@ -92,6 +97,17 @@ mod tests {
         assert_eq!(shares(dec!(10), &[dec!(1), dec!(1), dec!(1)], 2), [dec!(3.33), dec!(3.34), dec!(3.33)]);
         assert_eq!(shares(dec!(5), &[dec!(0), dec!(0)], 2), [dec!(5), dec!(0)]);
         assert_eq!(shares(dec!(5), &[], 2), []);
+    }
+
+    #[test]
+    fn the_largest_amounts_are_divided() {
+        let (total, weights) = (dec!(900_000_000_000_000), vec![dec!(999_999_999_999.99); 1_000]);
+        let shares = shares(total, &weights, 2);
+        assert_eq!(shares.iter().sum::<Decimal>(), total);
+        assert!(
+            shares.iter().all(|share| (dec!(899_999_999_999)..=dec!(900_000_000_001)).contains(share)),
+            "{shares:?}"
+        );
     }
 
     proptest! {
