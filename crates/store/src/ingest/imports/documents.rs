@@ -26,15 +26,17 @@ const REFUSED_TABLE: &str = "CREATE TEMPORARY TABLE import_refused_orders (order
 
 session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, numbers::TABLES, REFUSED_TABLE, DAYS_TABLE] =>
-    /// Refunds of an order are those by its identifier and a day. Each condition by itself can be hashed: both files of orders and
+    /// Refunds of an order are those by its identifier and a day. Each condition and join can be hashed: both files of orders and
     /// what is refused of them may be long. Parts may have more lines than the file.
-    COUNT_REFUSED() -> (order_id: Text, lines: BigInt) = "SELECT order_id, coalesce(
-        (SELECT sum(told.lines) FROM import_order_numbers told WHERE told.order_id = part.order_id), sum(lines))::bigint AS lines
+    COUNT_REFUSED() -> (order_id: Text, lines: BigInt) = "SELECT part.order_id, coalesce(told.lines, part.lines)::bigint AS lines
     FROM (
-        SELECT external_id AS order_id, lines FROM import_parts
-        UNION ALL SELECT left(external_id, -11), lines FROM import_parts WHERE kind = 'refund') part
-    WHERE order_id IN (SELECT order_id FROM import_refused_orders)
-    GROUP BY order_id ORDER BY order_id"
+        SELECT order_id, sum(lines) AS lines FROM (
+            SELECT external_id AS order_id, lines FROM import_parts
+            UNION ALL SELECT left(external_id, -11), lines FROM import_parts WHERE kind = 'refund') part
+        WHERE order_id IN (SELECT order_id FROM import_refused_orders) GROUP BY order_id) part
+    LEFT JOIN (SELECT order_id, sum(lines) AS lines FROM import_order_numbers GROUP BY order_id) told
+        ON told.order_id = part.order_id
+    ORDER BY part.order_id"
 );
 
 session_statement!(

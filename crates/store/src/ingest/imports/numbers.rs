@@ -79,7 +79,9 @@ pub(super) async fn apply(
     transaction.execute(RENAME, &[]).await?;
     let left_out = transaction.query_one(LEAVE_OUT_CONNECTED, &[&account, &source]).await?;
     let left_out = LeftOut { orders: left_out.try_get("orders")?, refunds: left_out.try_get("refunds")? };
-    staging::forget_dropped(transaction).await?;
+    if left_out.orders + left_out.refunds > 0 {
+        staging::forget_dropped(transaction).await?;
+    }
     transaction.execute(FORGET_CONNECTED, &[&account, &source]).await?;
     Ok(left_out)
 }
