@@ -87,17 +87,20 @@ impl OrderLines {
         Ok(instant)
     }
 
-    /// Finds the order that a line of Shopify's export belongs to: its own, if it begins one, or that of the line before.
-    fn join(&mut self, order_id: &str, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<(), Refusal> {
-        if record.exported(shopify::TOTAL).is_some() {
+    /// Finds the order that a line of Shopify's export belongs to: its own, if it begins one, or that of the line before. Tells
+    /// whether it begins one: some programs repeat the total in all lines of an order.
+    fn join(&mut self, order_id: &str, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<bool, Refusal> {
+        let is_known = self.order.as_ref().is_some_and(|order| order.is(order_id));
+        let begins = !is_known && record.exported(shopify::TOTAL).is_some();
+        if begins {
             self.end_order(rows);
             let at = self.instant(record)?;
             let header = self.header(record, DocumentKind::Order, order_id.to_owned(), at)?;
             self.order = Some(shopify::Order::begin(record, header, &self.zone, self.latest)?);
         }
         match &self.order {
-            Some(order) if order.goes_on(order_id) && order.is_paid => Ok(()),
-            Some(order) if order.goes_on(order_id) => Err(Refusal::Skip("not paid")),
+            Some(order) if order.is(order_id) && !order.is_paid => Err(Refusal::Skip("not paid")),
+            Some(order) if order.is(order_id) && order.has_room() => Ok(begins),
             _ => Err(Refusal::Reject(Reason::new("refused-order-apart"))),
         }
     }
@@ -181,6 +184,33 @@ impl OrderLines {
                 Err(Refusal::Reject(reason))
             }
             _ => Ok(()),
+        }
+    }
+
+    fn read_line(&mut self, order_id: &str, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<(), Refusal> {
+        let quantity = record.whole(QUANTITY)?;
+        let price = record.amount(PRICE)?;
+        let at = match &self.order {
+            Some(order) => order.at(),
+            None => self.instant(record)?,
+        };
+        self.check_currency(record)?;
+        if (Decimal::from(quantity) * price).abs() >= MAX_AMOUNT {
+            return Err(Refusal::Reject(Reason::new("refused-amount")));
+        }
+        let (kind, external_id) = self.classify(order_id, quantity, price, at)?;
+        let line = self.line(record, kind, quantity, price)?;
+        match &mut self.order {
+            Some(_) if kind == DocumentKind::Refund => Err(Refusal::Skip("negative quantity outside a cancellation")),
+            Some(order) => {
+                order.add(line);
+                Ok(())
+            }
+            None => {
+                let header = self.header(record, kind, external_id, at)?;
+                self.add(header, line, rows);
+                Ok(())
+            }
         }
     }
 
@@ -316,33 +346,16 @@ impl Table for OrderLines {
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<(), Refusal> {
         let order_id = record.id(ORDER_ID)?;
-        if record.is_exported() {
-            self.join(&order_id, record, rows)?;
-        }
-        let quantity = record.whole(QUANTITY)?;
-        let price = record.amount(PRICE)?;
-        let at = match &self.order {
-            Some(order) => order.at(),
-            None => self.instant(record)?,
+        let begins = record.is_exported() && self.join(&order_id, record, rows)?;
+        let read = match self.read_line(&order_id, record, rows) {
+            // What it says of its order is taken, and comes back with the order where that is refused.
+            Err(Refusal::Skip(_)) if begins => Ok(()),
+            read => read,
         };
-        self.check_currency(record)?;
-        if (Decimal::from(quantity) * price).abs() >= MAX_AMOUNT {
-            return Err(Refusal::Reject(Reason::new("refused-amount")));
+        if let (Ok(()), Some(order)) = (&read, &mut self.order) {
+            order.taken += 1;
         }
-        let (kind, external_id) = self.classify(&order_id, quantity, price, at)?;
-        let line = self.line(record, kind, quantity, price)?;
-        match &mut self.order {
-            Some(_) if kind == DocumentKind::Refund => Err(Refusal::Skip("negative quantity outside a cancellation")),
-            Some(order) => {
-                order.add(line);
-                Ok(())
-            }
-            None => {
-                let header = self.header(record, kind, external_id, at)?;
-                self.add(header, line, rows);
-                Ok(())
-            }
-        }
+        read
     }
 
     fn finish(&mut self, rows: &mut Vec<FileDocument>) {

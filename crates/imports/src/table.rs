@@ -202,6 +202,14 @@ impl Record<'_> {
         self.fields.get(position)
     }
 
+    /// An identifier.
+    pub fn exported_id(&self, column: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
+        match self.exported(column) {
+            Some(id) if numbers::is_rounded(&id) => Err(self.reject_exported(column, "refused-rounded")),
+            id => Ok(id),
+        }
+    }
+
     pub fn reject_exported(&self, column: usize, why: &'static str) -> Refusal {
         let export = self.columns.exported.as_ref().map(|exported| exported.export);
         let name = export.and_then(|export| export.columns.get(column)).copied().unwrap_or_default();

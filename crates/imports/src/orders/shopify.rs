@@ -49,6 +49,8 @@ pub(super) struct Order {
     refunded: Decimal,
     cancelled_at: Option<OffsetDateTime>,
     lines: Vec<Line>,
+    /// How many lines of the file were taken.
+    pub taken: i64,
 }
 
 impl Order {
@@ -69,9 +71,8 @@ impl Order {
         }
         let status = record.exported(STATUS).map(|status| status.to_ascii_lowercase());
         Ok(Self {
-            // A spreadsheet writes long numbers in another form.
             number: record
-                .exported(ID)
+                .exported_id(ID)?
                 .filter(|id| id.len() <= 20 && id.bytes().all(|byte| byte.is_ascii_digit()))
                 .map(Into::into),
             is_paid: !matches!(status.as_deref(), Some("pending" | "voided" | "expired")),
@@ -82,6 +83,7 @@ impl Order {
             cancelled_at,
             header,
             lines: Vec::new(),
+            taken: 0,
         })
     }
 
@@ -89,9 +91,12 @@ impl Order {
         self.header.at
     }
 
-    /// Whether a line that does not begin an order can be one of this.
-    pub fn goes_on(&self, order_id: &str) -> bool {
-        self.header.external_id == order_id && self.lines.len() < MAX_PART_LINES
+    pub fn is(&self, order_id: &str) -> bool {
+        self.header.external_id == order_id
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.lines.len() < MAX_PART_LINES
     }
 
     pub fn add(&mut self, line: Line) {
@@ -100,11 +105,10 @@ impl Order {
 
     /// The order and what was refunded of it. `zone` is the account's, which cuts its days.
     pub fn end(self, currency: Currency, zone: &Zone, rows: &mut Vec<FileDocument>) {
-        let Self { header, number, is_paid, shipping, taxes, total, refunded, cancelled_at, mut lines } = self;
+        let Self { header, number, is_paid, shipping, taxes, total, refunded, cancelled_at, mut lines, taken } = self;
         if !is_paid {
             return;
         }
-        let count = i64::try_from(lines.len()).unwrap_or(i64::MAX);
         if !shipping.is_zero() {
             lines.push(money("shipping", "Shipping", shipping));
         }
@@ -123,7 +127,7 @@ impl Order {
         let refund = refund.document(&header, &lines, currency, zone);
         let order_id = header.external_id.clone();
         let number = number.unwrap_or_else(|| order_id.clone());
-        rows.push(FileDocument::Numbered { order_id, number, lines: count });
+        rows.push(FileDocument::Numbered { order_id, number, lines: taken });
         rows.push(FileDocument::Part(DocumentPart { lines, ..header }));
         rows.extend(refund.map(FileDocument::Part));
     }

@@ -147,12 +147,36 @@ async fn an_order_that_is_not_paid_does_not_count(#[case] status: &str) {
     assert_eq!(outcome.numbers, [("#1002".to_owned(), "5002".to_owned())]);
 }
 
-/// A gift in the first line, which is skipped, has the order's total all the same.
+/// A gift in the first line has the order's total all the same.
+const GIFT: First<'static> = First { line: "1,Sticker,0.00,STICKER", total: "13.00", ..ORDER };
+
 #[tokio::test]
-async fn the_first_line_speaks_for_the_order_though_nothing_is_taken_of_it() {
-    let first = First { line: "1,Sticker,0.00,STICKER", total: "13.00", ..ORDER };
-    let outcome = read(&[first.text(), other("#1001", CUP)]).await;
-    assert_eq!((outcome.counts.skipped.get("price is zero"), amount(&outcome.parts[0])), (Some(&1), dec!(13)));
+async fn the_first_line_speaks_for_the_order_though_no_goods_are_taken_of_it() {
+    let outcome = read(&[GIFT.text(), other("#1001", CUP), other("#1001", "1,Card,0.00,CARD")]).await;
+    assert_eq!((outcome.counts.accepted, outcome.counts.skipped.get("price is zero")), (2, Some(&1)));
+    assert_eq!((outcome.parts.len(), amount(&outcome.parts[0])), (1, dec!(13)));
+}
+
+/// Without it the others could not be corrected and imported again.
+#[tokio::test]
+async fn the_first_line_is_refused_with_its_order_though_no_goods_are_taken_of_it() {
+    let outcome = read(&[GIFT.text(), other("#1001", CUP), other("#1001", "1,Cap,10.00,")]).await;
+    let refused: Vec<_> = outcome.rejects.iter().map(|reject| reject.line).collect();
+    assert_eq!((refused, outcome.counts.accepted, outcome.counts.rejected), (vec![2, 3, 4], 0, 3), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_total_that_is_repeated_in_all_lines_of_an_order_counts_once() {
+    let cup = First { line: CUP, ..ORDER };
+    let outcome = read(&[ORDER.text(), cup.text()]).await;
+    assert_eq!((outcome.counts.accepted, outcome.parts.len(), amount(&outcome.parts[0])), (2, 1, dec!(45)));
+}
+
+#[tokio::test]
+async fn the_largest_amounts_are_taken_too() {
+    let dear = other("#1001", "1,Cup,999999999999,CUP");
+    let outcome = read(&[ORDER.text(), dear.repeat(900)]).await;
+    assert_eq!((outcome.counts.accepted, amount(&outcome.parts[0])), (901, dec!(45)), "{:?}", outcome.rejects);
 }
 
 /// A file that was sorted, so that its lines do not say any more what they belong to.
@@ -170,6 +194,10 @@ async fn a_line_away_from_its_order_refuses_the_order() {
 #[rstest]
 #[case(First { total: "much", ..ORDER }, "Total is not a number")]
 #[case(First { taxes: "-1", ..ORDER }, "Taxes is negative")]
+#[case(
+    First { id: "5.00123E+12", ..ORDER },
+    "Id was rounded by a spreadsheet; take the number from the original export"
+)]
 #[case(First { cancelled_at: "soon", ..ORDER }, "Cancelled at is not a date")]
 #[case(First { cancelled_at: "2027-03-02 10:00:00 +0000", ..ORDER }, "Cancelled at lies in the future")]
 #[tokio::test]
@@ -179,10 +207,9 @@ async fn what_is_wrong_with_the_order_is_named_by_its_column(#[case] first: Firs
     assert_eq!((outcome.counts.rejected, outcome.parts.len()), (2, 0));
 }
 
-/// Ids of 13 digits that a spreadsheet saved are none.
 #[tokio::test]
-async fn a_rounded_number_is_not_the_platforms() {
-    let outcome = read(&[First { id: "5.00123E+12", ..ORDER }.text()]).await;
+async fn an_order_without_the_platforms_number_is_known_by_its_name() {
+    let outcome = read(&[First { id: "", ..ORDER }.text()]).await;
     assert_eq!(outcome.numbers, [("#1001".to_owned(), "#1001".to_owned())]);
 }
 
