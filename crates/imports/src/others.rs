@@ -133,13 +133,14 @@ impl Table for Stock {
             headers: &[
                 "stock",
                 "currentstock",
+                // As a connection counts: what is on hand may be sold already.
+                "available",
+                "availablenoteditable",
                 "onhand",
                 "onhandcurrent",
                 "quantity",
                 "qty",
                 "inventory",
-                "available",
-                "availablenoteditable",
             ],
         },
         Field { required: false, ..DAY },
