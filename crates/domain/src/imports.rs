@@ -131,7 +131,8 @@ pub enum FileDocument {
     /// is stored of it stays as it is.
     Refused(String),
     /// The platform knows the order, whose parts have `order_id`, by this number. It is stored under it, unless one is there by
-    /// `order_id`, and its refunds are all that it has. One that a connection gave stays as it is.
+    /// `order_id`, and its refunds are all that it has; without parts it does not count (any more), and is removed. One that a
+    /// connection gave stays as it is.
     Numbered {
         order_id: String,
         number: String,

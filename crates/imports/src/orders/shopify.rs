@@ -106,6 +106,9 @@ impl Order {
     /// The order and what was refunded of it. `zone` is the account's, which cuts its days.
     pub fn end(self, currency: Currency, zone: &Zone, rows: &mut Vec<FileDocument>) {
         let Self { header, number, is_paid, shipping, taxes, total, refunded, cancelled_at, mut lines, taken } = self;
+        let order_id = header.external_id.clone();
+        let number = number.unwrap_or_else(|| order_id.clone());
+        rows.push(FileDocument::Numbered { order_id, number, lines: taken });
         if !is_paid {
             return;
         }
@@ -125,9 +128,6 @@ impl Order {
         }
         let refund = Refunded { amount: refunded, of: total, net, at: cancelled_at };
         let refund = refund.document(&header, &lines, currency, zone);
-        let order_id = header.external_id.clone();
-        let number = number.unwrap_or_else(|| order_id.clone());
-        rows.push(FileDocument::Numbered { order_id, number, lines: taken });
         rows.push(FileDocument::Part(DocumentPart { lines, ..header }));
         rows.extend(refund.map(FileDocument::Part));
     }

@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 use super::{
     Importer,
     copy::CopyBuffer,
-    costs, count,
+    costs, count, gone_orders,
     merge::{self, ORDERS, REFUNDS, Tables},
     numbers::{self, LeftOut},
     refunds,
@@ -52,7 +52,7 @@ session_statement!(
 
 /// The session's tables that documents take.
 pub(super) fn tables() -> String {
-    [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES].concat()
+    [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, gone_orders::TABLES].concat()
 }
 
 pub(super) async fn import(
@@ -97,7 +97,8 @@ pub(super) async fn import(
         documents.orders.unchanged += left_out.orders;
         documents.refunds.unchanged += left_out.refunds;
         if any_numbered {
-            numbers::gather_stale_refunds(transaction, scope, source).await?;
+            numbers::gather_gone(transaction, scope, source).await?;
+            documents.orders.changed += gone_orders::delete_gathered(transaction, scope).await?;
         }
         refunds::delete_gathered(transaction, scope).await?;
         Ok(FileSummary { documents, refused })

@@ -6,6 +6,7 @@ mod copy;
 mod costs;
 mod documents;
 mod expenses;
+mod gone_orders;
 mod levels;
 mod merge;
 mod not_stocked;

@@ -1,5 +1,5 @@
 //! Orders of which a file says by which number their platform knows them. They are stored under it, so that a connection and
-//! the file mean the same order. Such a file tells all that was refunded of an order until now.
+//! the file mean the same order. Such a file tells all that was refunded of an order until now, and which ones do not count.
 
 use domain::accounts::Platform;
 
@@ -9,7 +9,7 @@ use super::{
 };
 
 #[cfg(test)]
-use super::{costs, merge, refunds, session::DAYS_TABLE};
+use super::{costs, gone_orders, merge, refunds, session::DAYS_TABLE};
 
 /// `order_id` is what the parts have; `lines` are those of the file.
 pub(super) const TABLES: &str =
@@ -61,6 +61,16 @@ session_statement!(
     WHERE NOT EXISTS (SELECT FROM import_refunds named WHERE named.external_id = known.external_id)"
 );
 
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, gone_orders::TABLES, TABLES, DAYS_TABLE] =>
+    /// Orders of which nothing is told but the number.
+    GATHER_GONE_ORDERS(account: BigInt, source: Text) -> () = "INSERT INTO import_gone_orders
+    SELECT known.id, known.placed_at FROM (
+        SELECT (array_agg(number ORDER BY number COLLATE \"C\"))[1] AS number FROM import_order_numbers GROUP BY order_id) came
+    JOIN orders known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.number
+    WHERE NOT EXISTS (SELECT FROM import_orders told WHERE told.external_id = known.external_id)"
+);
+
 /// Documents that stay as they are.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
@@ -86,12 +96,14 @@ pub(super) async fn apply(
     Ok(left_out)
 }
 
-/// Gathers refunds that are not there any more, to be deleted.
-pub(super) async fn gather_stale_refunds(
+/// Gathers what is not there any more, to be deleted.
+pub(super) async fn gather_gone(
     transaction: &Transaction<'_>,
     scope: &Scope,
     source: Platform,
 ) -> Result<(), tokio_postgres::Error> {
-    transaction.execute(GATHER_STALE_REFUNDS, &[&scope.account, &source.as_str()]).await?;
+    for statement in [GATHER_STALE_REFUNDS, GATHER_GONE_ORDERS] {
+        transaction.execute(statement, &[&scope.account, &source.as_str()]).await?;
+    }
     Ok(())
 }

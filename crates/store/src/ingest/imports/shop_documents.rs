@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use super::{
     Importer,
     copy::CopyBuffer,
-    count, documents, refunds,
+    documents, gone_orders, refunds,
     session::{Scope, Session, Transaction},
     staging::{self, Staging},
 };
@@ -14,12 +14,11 @@ use super::{
 #[cfg(test)]
 use super::{costs, merge, session::DAYS_TABLE};
 
-/// Orders are numbered as they come. What is gone of them: its identifier here, and its day.
+/// Orders are numbered as they come.
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_shop_orders (no bigint, order_id text, is_voided boolean, is_whole boolean,
         is_there boolean);
-    CREATE TEMPORARY TABLE import_shop_parts (part bigint, shop_order bigint);
-    CREATE TEMPORARY TABLE import_gone_orders (id bigint, at timestamptz);";
+    CREATE TEMPORARY TABLE import_shop_parts (part bigint, shop_order bigint);";
 
 session_statement!(
     after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
@@ -64,28 +63,11 @@ session_statement!(
 );
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
+    after [gone_orders::TABLES, TABLES, DAYS_TABLE] =>
     GATHER_GONE_ORDERS(account: BigInt, source: Text) -> () = "INSERT INTO import_gone_orders
     SELECT known.id, known.placed_at FROM import_shop_orders came
     JOIN orders known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.order_id
     WHERE came.is_voided"
-);
-
-session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
-    DELETE_ORDER_LINES(account: BigInt) -> () = "DELETE FROM order_lines USING import_gone_orders gone
-    WHERE order_lines.account_id = $1 AND order_lines.order_id = gone.id"
-);
-
-session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
-    DELETE_ORDERS(account: BigInt) -> () = "DELETE FROM orders USING import_gone_orders gone
-    WHERE orders.account_id = $1 AND orders.id = gone.id"
-);
-
-session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
-    MARK_DAYS() -> () = "INSERT INTO import_moments SELECT at FROM import_gone_orders"
 );
 
 pub(super) async fn import(
@@ -169,8 +151,6 @@ async fn merge_all(
     transaction.execute(GATHER_GONE_REFUNDS, &[&account, &source]).await?;
     transaction.execute(GATHER_GONE_ORDERS, &[&account, &source]).await?;
     let refunds_removed = refunds::delete_gathered(transaction, scope).await?;
-    transaction.execute(DELETE_ORDER_LINES, &[&account]).await?;
-    let orders_removed = transaction.execute(DELETE_ORDERS, &[&account]).await?;
-    transaction.execute(MARK_DAYS, &[]).await?;
-    Ok(ShopSummary { documents, orders_removed: count(orders_removed), refunds_removed })
+    let orders_removed = gone_orders::delete_gathered(transaction, scope).await?;
+    Ok(ShopSummary { documents, orders_removed, refunds_removed })
 }

@@ -383,6 +383,25 @@ async fn an_order_is_stored_under_the_number_that_its_platform_has() {
     assert_eq!(shop_.days().await, ["2026-03-02", "2026-03-05"]);
 }
 
+/// Its payment was given up since.
+#[tokio::test]
+async fn an_order_that_does_not_count_any_more_goes_with_its_refunds() {
+    let shop_ = Shop::open().await;
+    let (at, later) = (datetime!(2026-03-02 15:00 UTC), datetime!(2026-03-03 15:00 UTC));
+    let sold = |id: &str| FileDocument::from(order(id, at, "ana", vec![line("MUG", 1, "10")]));
+    let back = FileDocument::from(refund("#1/2026-03-03", later, "ana", vec![line("MUG", 1, "10")]));
+    let file = vec![numbered("#1", "501"), sold("#1"), back, numbered("#2", "502"), sold("#2")];
+    shop_.try_import(rows(file)).await.unwrap();
+    shop_.forget_days().await;
+    for changed in [1, 0] {
+        let file = vec![numbered("#1", "501"), numbered("#3", "503"), numbered("#2", "502"), sold("#2")];
+        let summary = shop_.try_import(rows(file)).await.unwrap().documents;
+        assert_eq!(summary.orders, Changes { new: 0, changed, unchanged: 1 });
+        assert_eq!(shop_.texts(STORED).await, ["502 1"]);
+    }
+    assert_eq!(shop_.days().await, ["2026-03-02", "2026-03-03"]);
+}
+
 #[tokio::test]
 async fn a_file_of_numbered_orders_leaves_what_a_connection_told() {
     let shop_ = Shop::open().await;
@@ -402,6 +421,8 @@ async fn a_file_of_numbered_orders_leaves_what_a_connection_told() {
     let summary = shop_.try_import(rows(file)).await.unwrap().documents;
     let unchanged = Changes { unchanged: 1, ..Changes::default() };
     assert_eq!((summary.orders, summary.refunds), (unchanged, unchanged));
+    assert_eq!(shop_.image().await, before);
+    shop_.try_import(rows(vec![numbered("#1", "501")])).await.unwrap();
     assert_eq!(shop_.image().await, before);
 }
 
