@@ -78,7 +78,7 @@ pub(super) async fn import(
                 }
                 FileDocument::Numbered { order_id, number, lines } => {
                     any_numbered = true;
-                    numbered.row().text(&order_id).text(&number).plain(lines).end();
+                    numbered.row().text(&order_id).text(&number).plain(lines).plain(staging.parts()).end();
                 }
             }
         }

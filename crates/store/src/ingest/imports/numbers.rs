@@ -11,9 +11,18 @@ use super::{
 #[cfg(test)]
 use super::{costs, gone_orders, merge, refunds, session::DAYS_TABLE};
 
-/// `order_id` is what the parts have; `lines` are those of the file.
+/// `order_id` is what the parts have, which come behind `parts_before` others; `lines` are those of the file.
 pub(super) const TABLES: &str =
-    "CREATE TEMPORARY TABLE import_order_numbers (order_id text, number text, lines bigint);";
+    "CREATE TEMPORARY TABLE import_order_numbers (order_id text, number text, lines bigint, parts_before bigint);";
+
+session_statement!(
+    after [staging::TABLES, TABLES, DAYS_TABLE] =>
+    /// An order that is told twice, as in two exports that overlap, counts as it is told last.
+    DROP_EARLIER_PARTS() -> () = "DELETE FROM import_parts USING (
+        SELECT order_id, max(parts_before) AS parts_before FROM import_order_numbers GROUP BY order_id HAVING count(*) > 1) newest
+    WHERE import_parts.no <= newest.parts_before
+        AND newest.order_id = CASE kind WHEN 'refund' THEN left(external_id, -11) ELSE external_id END"
+);
 
 session_statement!(
     after [staging::TABLES, TABLES, DAYS_TABLE] =>
@@ -78,18 +87,19 @@ pub(super) struct LeftOut {
     pub refunds: i64,
 }
 
-/// Gives staged parts the numbers of their orders, and leaves those out which a connection tells of.
+/// Gives staged parts the numbers of their orders, and leaves those out which are told again or which a connection tells of.
 pub(super) async fn apply(
     transaction: &Transaction<'_>,
     scope: &Scope,
     source: Platform,
 ) -> Result<LeftOut, tokio_postgres::Error> {
     let (account, source) = (scope.account, source.as_str());
+    let told_again = transaction.execute(DROP_EARLIER_PARTS, &[]).await?;
     transaction.execute(KEEP_NAMES, &[&account, &source]).await?;
     transaction.execute(RENAME, &[]).await?;
     let left_out = transaction.query_one(LEAVE_OUT_CONNECTED, &[&account, &source]).await?;
     let left_out = LeftOut { orders: left_out.try_get("orders")?, refunds: left_out.try_get("refunds")? };
-    if left_out.orders + left_out.refunds > 0 {
+    if told_again > 0 || left_out.orders + left_out.refunds > 0 {
         staging::forget_dropped(transaction).await?;
     }
     transaction.execute(FORGET_CONNECTED, &[&account, &source]).await?;

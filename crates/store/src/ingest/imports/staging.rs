@@ -127,6 +127,11 @@ impl Staging {
         }
     }
 
+    /// How many parts were added.
+    pub fn parts(&self) -> i64 {
+        self.part_no
+    }
+
     /// Returns the part's number.
     pub fn add(&mut self, part: &DocumentPart) -> i64 {
         self.part_no += 1;

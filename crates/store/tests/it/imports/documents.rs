@@ -383,6 +383,20 @@ async fn an_order_is_stored_under_the_number_that_its_platform_has() {
     assert_eq!(shop_.days().await, ["2026-03-02", "2026-03-05"]);
 }
 
+/// As in two exports that overlap, one behind the other.
+#[tokio::test]
+async fn an_order_that_a_file_tells_twice_counts_as_it_is_told_last() {
+    let shop_ = Shop::open().await;
+    let at = datetime!(2026-03-02 15:00 UTC);
+    let sold = |id: &str, units| FileDocument::from(order(id, at, "ana", vec![line("MUG", units, "10")]));
+    let back = FileDocument::from(refund("#1/2026-03-02", at, "ana", vec![line("MUG", 1, "10")]));
+    let first = vec![numbered("#1", "501"), sold("#1", 3), back, numbered("#2", "502"), sold("#2", 2)];
+    let second = vec![numbered("#1", "501"), sold("#1", 1)];
+    let summary = shop_.try_import(rows([first, second].concat())).await.unwrap().documents;
+    assert_eq!((summary.orders.new, summary.refunds.new), (2, 0));
+    assert_eq!(shop_.texts(STORED).await, ["501 1", "502 2"]);
+}
+
 /// Its payment was given up since.
 #[tokio::test]
 async fn an_order_that_does_not_count_any_more_goes_with_its_refunds() {
