@@ -155,7 +155,8 @@ pub struct CreativeDay {
     pub spend: Option<Decimal>,
     pub impressions: Option<i64>,
     pub clicks: Option<i64>,
-    pub purchases: Option<i64>,
+    /// May be parts: platforms attribute one purchase to several ads.
+    pub purchases: Option<Decimal>,
     pub revenue: Option<Decimal>,
 }
 

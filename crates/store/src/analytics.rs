@@ -20,7 +20,8 @@ macro_rules! ad_counts {
         "
         CASE WHEN count(impressions) > 0 THEN least(sum(impressions), 9223372036854775807)::bigint END AS impressions,
         CASE WHEN count(clicks) > 0 THEN least(sum(clicks), 9223372036854775807)::bigint END AS clicks,
-        CASE WHEN count(purchases) > 0 THEN least(sum(purchases), 9223372036854775807)::bigint END AS purchases,
+        CASE WHEN count(purchases) > 0 THEN least(sum(coalesce(purchases_exact, purchases)), 9223372036854775807)::bigint END
+            AS purchases,
         least(coalesce(sum(clicks) FILTER (WHERE impressions IS NOT NULL), 0), 9223372036854775807)::bigint AS clicks_of_shown,
         least(coalesce(sum(impressions) FILTER (WHERE clicks IS NOT NULL), 0), 9223372036854775807)::bigint AS shown_of_clicked,
         coalesce(sum(spend) FILTER (WHERE impressions IS NOT NULL), 0) AS spend_of_shown,
@@ -29,7 +30,8 @@ macro_rules! ad_counts {
         coalesce(sum(spend) FILTER (WHERE revenue IS NOT NULL), 0) AS spend_of_returned,
         least(coalesce(sum(impressions) FILTER (WHERE spend IS NOT NULL), 0), 9223372036854775807)::bigint AS shown_of_spent,
         least(coalesce(sum(clicks) FILTER (WHERE spend IS NOT NULL), 0), 9223372036854775807)::bigint AS clicks_of_spent,
-        least(coalesce(sum(purchases) FILTER (WHERE spend IS NOT NULL), 0), 9223372036854775807)::bigint AS purchases_of_spent"
+        least(coalesce(sum(coalesce(purchases_exact, purchases)) FILTER (WHERE spend IS NOT NULL), 0), 9223372036854775807)::bigint
+            AS purchases_of_spent"
     };
 }
 

@@ -127,7 +127,7 @@ fn cell(creative: usize, day: &CreativeDay) -> Cell {
         spend: amount(day.spend),
         impressions: count(day.impressions),
         clicks: count(day.clicks),
-        purchases: count(day.purchases),
+        purchases: amount(day.purchases),
         revenue: amount(day.revenue),
     }
 }
@@ -209,7 +209,7 @@ mod tests {
             spend: Some(dec!(10)),
             impressions: Some(1_000),
             clicks: Some(40),
-            purchases: Some(purchases),
+            purchases: Some(purchases.into()),
             revenue: Some(Decimal::from(purchases * 20)),
         }
     }
@@ -258,7 +258,7 @@ mod tests {
         for day in
             lucky.days.iter_mut().filter(|day| day.creative_id == CreativeId(11) && day.day > LAST - Duration::days(3))
         {
-            day.purchases = Some(500);
+            day.purchases = Some(dec!(500));
             day.revenue = Some(dec!(10000));
         }
         assert_eq!(statuses(&lucky)[0].1, Status::Testing);

@@ -31,7 +31,7 @@ pub fn amount(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
     if is_good { Ok(amount) } else { Err(ShopError::Malformed(field.to_owned())) }
 }
 
-/// Parts of purchases that are attributed to several ads are rounded.
+/// A count, rounded: counts may come as numbers with decimals.
 pub fn count(count: Decimal, field: &str) -> Result<i64, ShopError> {
     let whole = i64::try_from(count.round()).ok().filter(|whole| *whole >= 0);
     whole.ok_or_else(|| ShopError::Malformed(field.to_owned()))

@@ -143,7 +143,7 @@ fn sums(rows: &[AdSpendRow], day: Date) -> (Decimal, Decimal, i64, i64) {
         of_day().map(|row| row.spend).sum(),
         of_day().filter_map(|row| row.detail.revenue).sum(),
         of_day().filter_map(|row| row.clicks).sum(),
-        of_day().filter_map(|row| row.detail.purchases?.to_i64()).sum(),
+        of_day().filter_map(|row| row.detail.purchases).sum::<Decimal>().round().to_i64().unwrap(),
     )
 }
 

@@ -122,6 +122,8 @@ async fn the_days_are_summed_by_creative_and_ad_set() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     fill(&db, account).await;
+    let parts = "UPDATE ad_days SET purchases_exact = 1.6 WHERE account_id = $1 AND ad_id = 23 AND day = '2026-02-21'";
+    db.sql.execute(parts, &[&account.0]).await.unwrap();
     let record = db.store.record(account, QUERY.range).await.unwrap();
     let days: Vec<_> = record
         .days
@@ -132,11 +134,11 @@ async fn the_days_are_summed_by_creative_and_ad_set() {
     assert_eq!(
         days,
         [
-            (1, 11, first, Some(dec!(20)), Some(40), Some(4)),
+            (1, 11, first, Some(dec!(20)), Some(40), Some(dec!(4))),
             // One of the two ads does not tell.
             (1, 11, second, Some(dec!(20)), Some(40), None),
-            (2, 11, first, Some(dec!(10)), Some(20), Some(2)),
-            (2, 11, second, Some(dec!(10)), Some(20), Some(2)),
+            (2, 11, first, Some(dec!(10)), Some(20), Some(dec!(2))),
+            (2, 11, second, Some(dec!(10)), Some(20), Some(dec!(1.6))),
         ]
     );
     // 10 and 30: a variance of 100 by a mean of 20.

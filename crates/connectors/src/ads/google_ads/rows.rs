@@ -11,7 +11,7 @@ use rust_decimal::{Decimal, dec};
 use time::Date;
 
 use super::{
-    super::rows::{amount, count, named},
+    super::rows::{amount, named},
     creatives::Shown,
     figures::{CampaignDid, Days, Did, Known},
 };
@@ -33,9 +33,6 @@ struct Day<'a> {
     day: Date,
     campaign: &'a str,
     known: Option<&'a Known>,
-    /// Purchases of the rows so far, and how many they were told as: rounded by the sum, the rows of a campaign and day add up to
-    /// the campaign's purchases, rounded.
-    purchases: (Decimal, i64),
 }
 
 impl Told {
@@ -44,7 +41,7 @@ impl Told {
         let mut rows = Vec::new();
         for ((day, campaign), CampaignDid { whole, ads }) in &did {
             let known = campaigns.get(campaign);
-            let mut day = Day { told: self, day: *day, campaign, known, purchases: (Decimal::ZERO, 0) };
+            let day = Day { told: self, day: *day, campaign, known };
             let mut explained = Did::default();
             for (ad, did) in ads {
                 explained.add(did);
@@ -78,7 +75,7 @@ fn rest(whole: &Did, explained: &Did) -> Option<Did> {
 
 impl Day<'_> {
     /// The row of an ad, by its ad group and number, or of the campaign without ads.
-    fn row(&mut self, ad: Option<&(String, String)>, did: &Did) -> Result<AdSpendRow, ShopError> {
+    fn row(&self, ad: Option<&(String, String)>, did: &Did) -> Result<AdSpendRow, ShopError> {
         let Did { spend, impressions, clicks, purchases, revenue } = *did;
         let (told, known) = (self.told, self.known);
         let shown = ad.and_then(|ad| told.ads.get(ad));
@@ -102,7 +99,7 @@ impl Day<'_> {
             body: creative.and_then(|creative| creative.body.clone()),
             status,
             currency: Some(told.currency),
-            purchases: Some(self.count(purchases)?.into()),
+            purchases: Some(amount(purchases.round_dp(MAX_DECIMALS), "conversions")?),
             revenue: Some(amount(revenue.round_dp(MAX_DECIMALS), "conversionsValue")?),
             video_3s: None,
             // Each kind of conversion has a window of its own.
@@ -120,14 +117,6 @@ impl Day<'_> {
             line: 0,
             record: Vec::new(),
         })
-    }
-
-    fn count(&mut self, purchases: Decimal) -> Result<i64, ShopError> {
-        let (sum, told) = self.purchases;
-        let sum = sum + amount(purchases.round_dp(MAX_DECIMALS), "conversions")?;
-        let all = count(sum, "conversions")?;
-        self.purchases = (sum, all);
-        Ok(all - told)
     }
 }
 
@@ -175,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_purchases_add_up_to_those_of_the_campaign() {
+    fn parts_of_purchases_are_told_as_they_are() {
         let part = |purchases| did(dec!(1), 1, purchases, dec!(1));
         let rows = rows(part(dec!(2.2)), &[part(dec!(0.6)), part(dec!(0.4)), part(dec!(0.8))]);
         let told: Vec<_> = rows.iter().map(|row| row.detail.purchases.unwrap()).collect();
-        assert_eq!(told, [1, 0, 1, 0].map(Decimal::from));
+        assert_eq!(told, [dec!(0.6), dec!(0.4), dec!(0.8), dec!(0.4)]);
     }
 }

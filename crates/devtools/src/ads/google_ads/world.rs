@@ -219,10 +219,9 @@ impl World {
             let campaigns = self.campaigns_on(did);
             let mut sums = Figures::default();
             campaigns.values().for_each(|figures| sums.add(figures));
-            let purchases: Decimal = campaigns.values().map(|figures| figures.purchases.round()).sum();
             let told = json!({
                 "spend": Decimal::new(sums.micros, 6), "impressions": sums.impressions, "clicks": sums.clicks,
-                "purchases": i64::try_from(purchases).unwrap_or_default(), "revenue": sums.revenue,
+                "purchases": i64::try_from(sums.purchases.round()).unwrap_or_default(), "revenue": sums.revenue,
             });
             (day.to_string(), told)
         });

@@ -22,7 +22,7 @@ statement!(
     SELECT campaign.id, min(a.external_id) AS platform, coalesce(nullif(campaign.name, ''), min(a.external_id)) AS name,
         bool_or(ad.status = 'active') AS is_active, max(d.day) FILTER (WHERE d.native_spend > 0) AS last_spent,
         CASE WHEN bool_and(d.spend IS NOT NULL) THEN sum(d.spend) END AS spend,
-        CASE WHEN bool_and(d.purchases IS NOT NULL) THEN sum(d.purchases)::bigint END AS purchases,
+        CASE WHEN bool_and(d.purchases IS NOT NULL) THEN sum(coalesce(d.purchases_exact, d.purchases))::bigint END AS purchases,
         CASE WHEN bool_and(d.revenue IS NOT NULL) THEN sum(d.revenue) END AS revenue
     FROM ad_days d
         JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = d.ad_id

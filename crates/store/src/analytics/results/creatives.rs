@@ -26,7 +26,8 @@ statement!(
         CASE WHEN bool_and(d.impressions IS NOT NULL) THEN least(sum(d.impressions), 9223372036854775807)::bigint END
             AS impressions,
         CASE WHEN bool_and(d.clicks IS NOT NULL) THEN least(sum(d.clicks), 9223372036854775807)::bigint END AS clicks,
-        CASE WHEN bool_and(d.purchases IS NOT NULL) THEN least(sum(d.purchases), 9223372036854775807)::bigint END AS purchases,
+        CASE WHEN bool_and(d.purchases IS NOT NULL)
+            THEN least(sum(coalesce(d.purchases_exact, d.purchases)), 9223372036854775807) END AS purchases,
         CASE WHEN bool_and(d.revenue IS NOT NULL) THEN sum(d.revenue) END AS revenue
     FROM ad_days d JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = d.ad_id
     WHERE d.account_id = $1 AND d.day BETWEEN $2 AND $3 AND ad.creative_id IS NOT NULL
@@ -42,7 +43,7 @@ row!(
         spend: Option<Decimal> => Nullable<Numeric>,
         impressions: Option<i64> => Nullable<BigInt>,
         clicks: Option<i64> => Nullable<BigInt>,
-        purchases: Option<i64> => Nullable<BigInt>,
+        purchases: Option<Decimal> => Nullable<Numeric>,
         revenue: Option<Decimal> => Nullable<Numeric>,
     }
 );

@@ -37,11 +37,11 @@ const TABLES: &str = "
         ad_set_name text, ad_name text, status text, creative text, day date, line bigint, ad_account_id bigint,
         campaign_id bigint, ad_set_id bigint, ad_id bigint);
     CREATE TEMPORARY TABLE import_ads (day date, platform text, campaign text, currency text, spend numeric(26, 6),
-        revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint, video_3s bigint, attribution text,
-        campaign_id bigint, ad_id bigint);
+        revenue numeric(26, 6), impressions bigint, clicks bigint, purchases numeric(26, 6), video_3s bigint,
+        attribution text, campaign_id bigint, ad_id bigint);
     CREATE TEMPORARY TABLE import_known (day date, platform text, campaign text, campaign_id bigint, ad_id bigint,
-        currency text, spend numeric(26, 6), revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint,
-        video_3s bigint, attribution text);
+        currency text, spend numeric(26, 6), revenue numeric(26, 6), impressions bigint, clicks bigint,
+        purchases numeric(26, 6), video_3s bigint, attribution text);
     CREATE TEMPORARY TABLE import_spellings (platform text, known text);";
 
 session_statement!(

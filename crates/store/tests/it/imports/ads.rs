@@ -177,8 +177,9 @@ async fn a_campaigns_day_is_replaced_as_a_whole() {
 }
 
 #[tokio::test]
-async fn parts_of_purchases_add_up() {
+async fn parts_of_purchases_add_up_however_few_of_them_come_at_a_time() {
     let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
     let part = |ad: &str, day, purchases| {
         let row = row("a", ad, dec!(1));
         AdSpendRow { day, detail: AdDetail { purchases: Some(purchases), ..row.detail }, ..row }
@@ -187,17 +188,19 @@ async fn parts_of_purchases_add_up() {
     let file = vec![
         part("x", DAY, dec!(0.1)),
         part("x", DAY, dec!(0.3)),
+        part("y", DAY, dec!(2.6)),
         part("x", second, dec!(0.4)),
         part("x", third, dec!(0.4)),
-        part("y", DAY, dec!(2.6)),
     ];
-    let file_again = file.clone();
-    import(&shop, file).await;
-    let told = "SELECT e.name || ' ' || d.day || ' ' || d.purchases FROM ad_days d
-        JOIN ad_entities e ON e.account_id = d.account_id AND e.id = d.ad_id WHERE d.account_id = $1 ORDER BY 1";
-    let days = ["x 2026-04-01 0", "x 2026-04-02 1", "x 2026-04-03 0", "y 2026-04-01 3"];
-    assert_eq!(shop.texts(told).await, days);
-    assert_eq!(import(&shop, file_again).await, Changes { new: 0, changed: 0, unchanged: 3 });
+    for day in file.chunk_by(|one, next| one.day == next.day) {
+        import(&shop, day.to_vec()).await;
+    }
+    let told = async |query| list(&store, &shop, query).await.iter().map(|row| row.sums.purchases).collect::<Vec<_>>();
+    assert_eq!(told(Query { level: Level::Ad, ..QUERY }).await, [Some(1), Some(3)]);
+    assert_eq!(told(QUERY).await, [Some(4)], "1.2 and 2.6");
+    let by_day = Query { group: Group::Day, ..QUERY };
+    assert_eq!(told(by_day).await, [Some(0), Some(0), Some(3)]);
+    assert_eq!(import(&shop, file).await, Changes { new: 0, changed: 0, unchanged: 3 });
 }
 
 #[tokio::test]

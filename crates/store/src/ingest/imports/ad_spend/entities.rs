@@ -113,21 +113,17 @@ session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// Sums the rows of an ad, day and currency. Whatever came in, counts stay within a bigint, and amounts are such that they fit
     /// their columns at any rate of exchange; what no row tells stays unknown.
-    /// Parts of purchases are rounded so that the days of an ad in one file add up to all of its purchases there, rounded.
     GATHER(account: BigInt) -> () = "INSERT INTO import_ads
     SELECT came.day, came.platform, came.campaign, coalesce(came.currency, (SELECT currency FROM accounts WHERE id = $1)),
         least(sum(came.spend), 1e12), CASE WHEN count(came.revenue) > 0 THEN least(sum(came.revenue), 1e12) END,
         CASE WHEN count(came.impressions) > 0 THEN least(sum(came.impressions), 9223372036854775807)::bigint END,
         CASE WHEN count(came.clicks) > 0 THEN least(sum(came.clicks), 9223372036854775807)::bigint END,
-        CASE WHEN count(came.purchases) > 0 THEN least(round(sum(sum(came.purchases)) OVER days)
-            - round(sum(sum(came.purchases)) OVER days - sum(came.purchases)), 9223372036854775807)::bigint END,
+        CASE WHEN count(came.purchases) > 0 THEN least(sum(came.purchases), 9223372036854775807) END,
         CASE WHEN count(came.video_3s) > 0 THEN least(sum(came.video_3s), 9223372036854775807)::bigint END,
         max(came.attribution), named.campaign_id, named.ad_id
     FROM import_rows came JOIN import_names named ON named.kind = came.kind AND named.platform = came.platform
         AND named.campaign = came.campaign AND named.ad_set = came.ad_set AND named.ad = came.ad
-    GROUP BY 1, 2, 3, 4, named.campaign_id, named.ad_id
-    WINDOW days AS (PARTITION BY came.platform, named.ad_id,
-        coalesce(came.currency, (SELECT currency FROM accounts WHERE id = $1)) ORDER BY came.day)"
+    GROUP BY 1, 2, 3, 4, named.campaign_id, named.ad_id"
 );
 
 session_statement!(

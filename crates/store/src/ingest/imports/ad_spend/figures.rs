@@ -31,7 +31,7 @@ session_statement!(
     /// What is known of days of which the platform tells all.
     KNOWN_DAYS(account: BigInt, first: Date, last: Date, platform: Text, name: Text) -> () = "INSERT INTO import_known
     SELECT d.day, a.external_id, c.external_id, c.id, d.ad_id, d.currency, d.native_spend, d.native_revenue,
-        d.impressions, d.clicks, d.purchases, d.video_3s, d.attribution
+        d.impressions, d.clicks, coalesce(d.purchases_exact, d.purchases), d.video_3s, d.attribution
     FROM ad_accounts a JOIN ad_entities ad ON ad.account_id = $1 AND ad.ad_account_id = a.id AND ad.level = 'ad'
         JOIN ad_entities c ON c.account_id = $1 AND c.id = ad.campaign_id
         JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day BETWEEN $2 AND $3
@@ -42,7 +42,7 @@ session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     KNOWN(account: BigInt) -> () = "INSERT INTO import_known
     SELECT d.day, came.platform, came.campaign, came.campaign_id, d.ad_id, d.currency, d.native_spend, d.native_revenue,
-        d.impressions, d.clicks, d.purchases, d.video_3s, d.attribution
+        d.impressions, d.clicks, coalesce(d.purchases_exact, d.purchases), d.video_3s, d.attribution
     FROM (SELECT DISTINCT day, platform, campaign, campaign_id FROM import_ads) came
         JOIN ad_entities ad ON ad.account_id = $1 AND ad.campaign_id = came.campaign_id AND ad.level = 'ad'
         JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day = came.day
@@ -77,9 +77,10 @@ session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// With the rate of the day, or the newest one of the days before.
     WRITE(account: BigInt, rate_days: Integer) -> () = "INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, native_revenue, fx, spend, revenue, impressions, clicks,
-        purchases, video_3s, attribution)
+        purchases, purchases_exact, video_3s, attribution)
     SELECT $1, came.day, came.ad_id, came.currency, came.spend, came.revenue, rates.fx, round(came.spend * rates.fx, 6),
-        round(came.revenue * rates.fx, 6), came.impressions, came.clicks, came.purchases, came.video_3s, came.attribution
+        round(came.revenue * rates.fx, 6), came.impressions, came.clicks, round(came.purchases)::bigint,
+        came.purchases, came.video_3s, came.attribution
     FROM import_ads came
         JOIN import_changed changed ON changed.day = came.day AND changed.platform = came.platform
             AND changed.campaign = came.campaign

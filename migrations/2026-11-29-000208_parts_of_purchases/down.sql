@@ -1,0 +1,1 @@
+ALTER TABLE ad_days DROP COLUMN purchases_exact;
