@@ -148,6 +148,8 @@ pub struct Figures {
     pub estimated_stockout_at: Option<Date>,
     /// What selling a unit brings, in the account's currency; `None` without a price or a unit cost.
     pub unit_contribution: Option<f64>,
+    /// Units that are expected to be missed until an order of today can be there.
+    pub missed_units: f64,
 }
 
 /// Where the job `inventory_velocity` puts its result.

@@ -914,6 +914,7 @@ diesel::table! {
         days_of_stock_low -> Nullable<Numeric>,
         days_of_stock_high -> Nullable<Numeric>,
         unit_contribution -> Nullable<Double>,
+        missed_units -> Nullable<Double>,
     }
 }
 

@@ -76,10 +76,7 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
         sku: (*sku).to_owned(),
         current_stock: 0,
         units_sold_30d: 1,
-        revenue_30d: dec!(0),
-        runs_out_on: None,
-        sells_at_a_loss: false,
-        is_on_order: false,
+        ..CriticalItem::default()
     };
     let stored = Stored { critical: sold_out.iter().map(item).collect(), ..Stored::default() };
     let mut accounts = MockAccountStore::new();

@@ -2,7 +2,7 @@
 
 use super::{
     Work,
-    demand::{Stocked, number},
+    demand::{Stocked, number, shortfall},
     off_thread,
 };
 use analytics::{
@@ -25,7 +25,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     work.deps.inventory.replace(work.claim, items, (work.clock)()).await
 }
 
-fn figures(
+pub(super) fn figures(
     product: &StockedProduct,
     units: &[Option<f64>],
     model: Option<&DemandModel<'_>>,
@@ -63,6 +63,7 @@ fn figures(
         status: status(product.stock, cover),
         estimated_stockout_at: days.and_then(|days| stockout_date(last, days)),
         unit_contribution: stocked.unit_contribution(product),
+        missed_units: shortfall(product, model).units.expected,
     }
 }
 

@@ -17,12 +17,10 @@ use rust_decimal::{Decimal, prelude::ToPrimitive};
 
 use super::{
     Work,
-    demand::{Stocked, number},
+    demand::{Stocked, lead_time, number},
     off_thread,
 };
 
-/// Assumed where a shop has not said how long its supplier takes.
-pub(super) const LEAD_TIME_DAYS: i32 = 14;
 /// A shop looks at its suggestions once a week.
 const REVIEW_DAYS: i32 = 7;
 /// Standard deviation of a lead time as a share of it: one figure a product does not show how much it varies.
@@ -56,10 +54,6 @@ fn calibrate(stocked: &Stocked) -> Calibration {
         }
     });
     calibration
-}
-
-fn lead_time(product: &StockedProduct) -> i32 {
-    product.lead_time_days.unwrap_or(LEAD_TIME_DAYS).max(0)
 }
 
 fn terms(product: &StockedProduct, stocked: &Stocked) -> SupplyTerms {

@@ -1,7 +1,7 @@
 //! What insights are drawn from: the results of the other jobs, and nothing else.
 
 use async_trait::async_trait;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::{Date, Duration, OffsetDateTime};
 
 use super::{KnownTexts, ProductWeeks};
@@ -12,7 +12,7 @@ use crate::{
     customers::Segment,
     daily::DayTotals,
     integrations::{self, Integration},
-    metrics::returns::OrderValue,
+    metrics::{returns::OrderValue, stock::lost_on},
     profit::DayRange,
     reorder::{self, Basis},
     stories::Story,
@@ -52,19 +52,42 @@ impl StaleShop {
 }
 
 /// An item of the inventory whose status is critical.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct CriticalItem {
     pub sku: String,
     pub current_stock: i64,
     pub units_sold_30d: i64,
-    /// What these units sold for, in the account's currency.
-    pub revenue_30d: Decimal,
+    /// What a unit was sold at lately, else its list price, in the account's currency.
+    pub price: Option<Decimal>,
+    /// Units a day that are expected to sell; `None` until it is next computed.
+    pub velocity: Option<Decimal>,
+    /// Units that are expected to be missed until an order of today can be there; `None` likewise.
+    pub missed_units: Option<f64>,
+    /// What selling a unit brings; `None` without a price or a unit cost.
+    pub unit_contribution: Option<f64>,
     /// When the stock will have run out, at the expected pace; `None` where it has.
     pub runs_out_on: Option<Date>,
-    /// Whether each unit of it costs more than it brings.
-    pub sells_at_a_loss: bool,
     /// Whether units are on their way.
     pub is_on_order: bool,
+}
+
+impl CriticalItem {
+    /// Whether each unit of it costs more than it brings.
+    pub fn sells_at_a_loss(&self) -> bool {
+        reorder::sells_at_a_loss(self.unit_contribution)
+    }
+
+    /// What it sells for a day while there is stock; nothing where that is not known.
+    pub(super) fn daily_sales(&self) -> Decimal {
+        self.price.zip(self.velocity).map(|(price, velocity)| price * velocity).unwrap_or_default()
+    }
+
+    /// What is lost until an order of today can be there, as the risk of its stock-out tells it. Where its unit cost is not known,
+    /// a unit brings `left` of its price. `None` where too little is known.
+    pub(super) fn lost(&self, left: Decimal) -> Option<f64> {
+        let by_price = || (self.price? * left).to_f64();
+        Some(lost_on(self.missed_units?, self.unit_contribution.or_else(by_price)?))
+    }
 }
 
 /// A suggestion to reorder an item, on which nobody has decided.

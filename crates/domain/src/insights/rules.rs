@@ -59,8 +59,8 @@ fn inventory(facts: &Facts) -> Vec<Draft> {
     let sold_out: Vec<&CriticalItem> = sold_out.into_iter().filter(|item| !is_of_story(item)).collect();
     let left = left_of_sales(days);
     let drafts = [
-        stock::draft_sold_out(&sold_out, left, today),
-        stock::draft_running_out(&running_out, left, today),
+        stock::draft_sold_out(&sold_out, left),
+        stock::draft_running_out(&running_out, left),
         stock::draft_reorders(&stored.reorders, &told, today),
     ];
     drafts.into_iter().flatten().collect()

@@ -6,12 +6,12 @@ use time::Date;
 use super::{
     Category, Draft, Severity,
     facts::{CriticalItem, PendingReorder},
-    rules::{PERIOD_DAYS, code, count, period},
+    rules::{code, count, period},
     told::{Kind, Told, Value},
 };
 use crate::{
     metrics::stock::{CRITICAL_DAYS, is_out_of_stock, is_stockout},
-    money::ratio,
+    money::estimate,
     reorder::Basis,
 };
 
@@ -21,7 +21,7 @@ const NAMED_SKUS: usize = 5;
 /// Most sold first; without what is better not sold.
 pub(super) fn sold_out(critical: &[CriticalItem]) -> Vec<&CriticalItem> {
     let is_stockout =
-        |item: &&CriticalItem| !item.sells_at_a_loss && is_stockout(item.current_stock, item.units_sold_30d);
+        |item: &&CriticalItem| !item.sells_at_a_loss() && is_stockout(item.current_stock, item.units_sold_30d);
     let mut items: Vec<&CriticalItem> = critical.iter().filter(is_stockout).collect();
     items.sort_by(|a, b| b.units_sold_30d.cmp(&a.units_sold_30d).then_with(|| a.sku.cmp(&b.sku)));
     items
@@ -29,27 +29,25 @@ pub(super) fn sold_out(critical: &[CriticalItem]) -> Vec<&CriticalItem> {
 
 /// The most urgent first; without what is better not sold.
 pub(super) fn running_out(critical: &[CriticalItem]) -> Vec<&CriticalItem> {
-    critical.iter().filter(|item| !item.sells_at_a_loss && !is_out_of_stock(item.current_stock)).collect()
+    critical.iter().filter(|item| !item.sells_at_a_loss() && !is_out_of_stock(item.current_stock)).collect()
 }
 
-/// What is at stake is what the items leave of 30 days' sales, of which `left` is left after goods, fees and shipping.
-pub(super) fn draft_sold_out(items: &[&CriticalItem], left: Decimal, today: Date) -> Option<Draft> {
+/// Of sales, `left` is left after goods, fees and shipping in the shop as a whole.
+pub(super) fn draft_sold_out(items: &[&CriticalItem], left: Decimal) -> Option<Draft> {
     if items.is_empty() {
         return None;
     }
-    let sales: Decimal = items.iter().map(|item| item.revenue_30d).sum();
-    let daily = ratio(sales, PERIOD_DAYS.into());
+    let daily: Decimal = items.iter().map(|item| item.daily_sales()).sum();
     let is_known = daily >= Decimal::new(1, 2);
     let told = with_skus(Told::new(Kind::SoldOut).with("days", period()), &skus(items))
         .with("ordered", ordered(items))
         .with("valued", code(if is_known { "yes" } else { "no" }))
         .with("daily", Value::Money(daily));
     let draft = Draft::new("inventory:sold_out", Severity::Critical, Category::Inventory, told);
-    Some(Draft { stake: stake(items, left, today), ..draft })
+    Some(Draft { stake: stake(items, left), ..draft })
 }
 
-/// At stake is the same for the days after each has run out.
-pub(super) fn draft_running_out(items: &[&CriticalItem], left: Decimal, today: Date) -> Option<Draft> {
+pub(super) fn draft_running_out(items: &[&CriticalItem], left: Decimal) -> Option<Draft> {
     let first = items.first()?;
     let told = with_skus(Told::new(Kind::RunningOut).with("days", Value::Days(CRITICAL_DAYS.into())), &skus(items))
         .with("ordered", ordered(items))
@@ -59,17 +57,13 @@ pub(super) fn draft_running_out(items: &[&CriticalItem], left: Decimal, today: D
         None => told.with("dated", code("no")),
     };
     let draft = Draft::new("inventory:running_out", Severity::High, Category::Inventory, told);
-    Some(Draft { stake: stake(items, left, today), ..draft })
+    Some(Draft { stake: stake(items, left), ..draft })
 }
 
-/// What the items leave of the sales that are lost in 30 days if none comes in; `None` where nothing is known of their sales.
-fn stake(items: &[&CriticalItem], left: Decimal, today: Date) -> Option<Decimal> {
-    let lost = |item: &&CriticalItem| {
-        let lasts = item.runs_out_on.map_or(0, |day| (day - today).whole_days().clamp(0, PERIOD_DAYS.into()));
-        item.revenue_30d * ratio((i64::from(PERIOD_DAYS) - lasts).into(), PERIOD_DAYS.into())
-    };
-    let lost: Decimal = items.iter().map(lost).sum();
-    (lost > Decimal::ZERO).then(|| lost * left)
+/// What is lost on the items; `None` where nothing is, as far as is known.
+fn stake(items: &[&CriticalItem], left: Decimal) -> Option<Decimal> {
+    let lost: f64 = items.iter().filter_map(|item| item.lost(left)).sum();
+    Some(estimate(lost, 4)).filter(|lost| *lost > Decimal::ZERO)
 }
 
 /// Whether units of the items are on their way: of all, some or none.

@@ -106,6 +106,12 @@ pub const fn is_stockout(current_stock: i64, units_sold_30d: i64) -> bool {
     is_out_of_stock(current_stock) && units_sold_30d > 0
 }
 
+/// What is lost on units of an item that are missed for lack of stock: what each would have brought, which is nothing where it
+/// sells at a loss.
+pub const fn lost_on(missed_units: f64, unit_contribution: f64) -> f64 {
+    missed_units * unit_contribution.max(0.0)
+}
+
 /// How urgent an item is. Of one that does not sell, it is not urgent that nothing is left, and anything left is too much.
 pub fn status(current_stock: i64, cover: Cover) -> Status {
     match cover {
@@ -200,6 +206,14 @@ mod tests {
     fn the_last_unit_leaves_on_a_day(#[case] days: f64, #[case] expected: Option<Date>) {
         assert_eq!(stockout_date(date!(2026 - 03 - 01), days), expected);
         assert_eq!(stockout_date(Date::MAX, days), None);
+    }
+
+    #[rstest]
+    #[case(50.0, 4.0, 200.0)]
+    #[case(50.0, -4.0, 0.0)]
+    #[case(0.0, 4.0, 0.0)]
+    fn what_is_missed_would_have_brought_its_contribution(#[case] missed: f64, #[case] unit: f64, #[case] lost: f64) {
+        assert!((lost_on(missed, unit) - lost).abs() < 1e-9);
     }
 
     #[rstest]

@@ -533,8 +533,9 @@ async fn what_sells_at_a_loss_is_not_missed_when_its_stock_is_gone() {
             stock AS (INSERT INTO stock_levels VALUES ($1, $2, '2026-02-27', 0)),
             item AS (
                 INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
-                    units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, unit_contribution, computed_at)
-                VALUES ($1, $2, $3, $3, 0, 3, 0, 0, 0, 'stable', 'critical', $5, now()) RETURNING id)
+                    units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, velocity, missed_units,
+                    unit_contribution, computed_at)
+                VALUES ($1, $2, $3, $3, 0, 3, 0, 0, 0, 'stable', 'critical', 0.25, 3.5, $5, now()) RETURNING id)
             INSERT INTO reorder_suggestions (account_id, inventory_item_id, sku, qty_suggested, reason, confidence,
                 forecast_days, basis, computed_at)
             SELECT $1, id, $3, 5, 'r', 0.9, 21, $4::text::jsonb, now() FROM item";
@@ -550,14 +551,17 @@ async fn what_sells_at_a_loss_is_not_missed_when_its_stock_is_gone() {
     assert_eq!(outs.iter().map(|out| out.sku.as_str()).collect::<Vec<_>>(), ["gain", "unknown"]);
     let stored = db.store.stored(account, SCORED, NOW).await.unwrap();
     let critical: Vec<_> =
-        stored.critical.iter().map(|item| (item.sku.as_str(), item.sells_at_a_loss, item.revenue_30d)).collect();
-    assert_eq!(critical, [("gain", false, dec!(30)), ("loss", true, dec!(30)), ("unknown", false, dec!(30))]);
+        stored.critical.iter().map(|item| (item.sku.as_str(), item.sells_at_a_loss(), item.price)).collect();
+    let price = Some(dec!(10));
+    assert_eq!(critical, [("gain", false, price), ("loss", true, price), ("unknown", false, price)]);
+    let gain = &stored.critical[0];
+    assert_eq!((gain.velocity, gain.missed_units, gain.unit_contribution), (Some(dec!(0.25)), Some(3.5), Some(2.5)));
     let reorders: Vec<_> =
         stored.reorders.iter().map(|pending| (pending.sku.as_str(), pending.is_recommended())).collect();
     assert_eq!(reorders, [("gain", true), ("loss", false), ("unknown", true)]);
-    let later = DayRange { last: date!(2026 - 03 - 22), ..SCORED };
+    let later = DayRange { last: date!(2026 - 05 - 21), ..SCORED };
     let critical = db.store.stored(account, later, NOW).await.unwrap().critical;
-    assert!(critical.iter().all(|item| item.revenue_30d.is_zero()), "30 days that end with the last full one");
+    assert!(critical.iter().all(|item| item.price.is_none()), "90 days that end with the last full one");
 }
 
 #[tokio::test]

@@ -171,6 +171,7 @@ fn item(product_id: i64, stock: i64) -> Figures {
         status: Status::Low,
         estimated_stockout_at: Some(date!(2026 - 03 - 14)),
         unit_contribution: Some(2.5),
+        missed_units: 3.75,
     }
 }
 
@@ -187,9 +188,10 @@ async fn inventory_items_keep_their_ids_and_vanish_with_their_product() {
         (shop::product(&db.sql, account, "a", None).await, shop::product(&db.sql, account, "b", None).await);
     inventory(&db, account, vec![item(first, 5), item(second, 6)]).await;
     let before = shop::rows(&db.sql, account, "product_id, id", "inventory_items").await;
-    let columns = "product_id, velocity, velocity_class, days_of_stock_low, days_of_stock_high, unit_contribution";
+    let columns = "product_id, velocity, velocity_class, days_of_stock_low, days_of_stock_high, unit_contribution,
+        missed_units";
     let written = shop::rows(&db.sql, account, columns, "inventory_items").await;
-    assert_eq!(written[0], format!("({first},1.2345,lumpy,10.1,15.0,2.5)"));
+    assert_eq!(written[0], format!("({first},1.2345,lumpy,10.1,15.0,2.5,3.75)"));
     let nothing_sells = Figures {
         days_of_stock: None,
         days_of_stock_range: None,

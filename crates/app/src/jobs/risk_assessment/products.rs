@@ -17,10 +17,7 @@ use domain::{
 use time::Date;
 
 use super::{
-    super::{
-        demand::{Stocked, number},
-        smart_reorder::LEAD_TIME_DAYS,
-    },
+    super::demand::{Stocked, lead_time, number, shortfall},
     Shop, amount, insight, part, range,
 };
 
@@ -48,11 +45,7 @@ fn facts<'a>(
     sales: &ProductSales,
     model: Option<&DemandModel<'_>>,
 ) -> Product<'a> {
-    let lead_time = product.lead_time_days.unwrap_or(LEAD_TIME_DAYS).max(0).unsigned_abs();
-    // What is beyond the horizon is for a later risk.
-    let days = usize::try_from(lead_time.clamp(1, HORIZON)).unwrap_or_default();
-    let demand = |days| model.map(|model| model.window(days)).unwrap_or_default();
-    let shortfall = exposure::shortfall(demand, days, number(product.stock), number(product.on_order));
+    let shortfall = shortfall(product, model);
     let expected = model.map(ExpectedDemand::of);
     // As the inventory shows it, or a stock of seven days there would be one of more here.
     let cover = expected.map(|expected| Cover::of(number(product.stock), |day| expected.until(day)).shown());
@@ -63,7 +56,7 @@ fn facts<'a>(
         sku: &product.sku,
         stock: product.stock,
         days_of_stock: cover.and_then(Cover::days),
-        lead_time_days: lead_time,
+        lead_time_days: lead_time(product).unsigned_abs(),
         is_lead_time_known: product.lead_time_days.is_some(),
         stockout_probability: shortfall.probability,
         missed_units: range(shortfall.units),
@@ -96,9 +89,6 @@ fn insight_on(
         () => None,
     })
 }
-
-/// Days of a lead time that an exposure is over at most.
-const HORIZON: u32 = domain::risks::HORIZON_DAYS as u32;
 
 /// The product that brings most, against the whole shop.
 fn concentration(shop: &Shop, products: &[ProductSales]) -> Option<Finding> {

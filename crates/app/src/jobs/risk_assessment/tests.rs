@@ -3,7 +3,7 @@ use domain::{
     ads::CampaignSums,
     demand::StockedProduct,
     insights::Severity,
-    metrics::returns::OrderValue,
+    metrics::{returns::OrderValue, stock::lost_on},
     risks::{
         ChannelRevenue, ConnectedShop, Credits, CustomerBase, CustomerRevenue, FailingWebhook, Kind, OpenInsight,
         ProductSales, Unanswered,
@@ -14,7 +14,10 @@ use rust_decimal::dec;
 use time::macros::datetime;
 
 use super::{
-    super::demand::tests::{LAST, steady, stocked},
+    super::{
+        demand::tests::{LAST, steady, stocked},
+        inventory_velocity::figures,
+    },
     *,
 };
 
@@ -96,6 +99,28 @@ fn the_cover_of_a_stock_is_the_one_that_the_inventory_shows() {
     let found = assess(&shop_of(day), &stocked(vec![product]), &situation, NOW);
     let stockout = found.iter().find(|finding| finding.kind == Kind::Stockout).unwrap();
     assert_eq!(stockout.evidence[0].value, Some(7.0));
+}
+
+/// As the job `inventory_velocity` writes it, and an insight tells it.
+#[rstest]
+#[case::sold_out(0, 0, 700.0)]
+#[case::running_out(20, 0, 500.0)]
+#[case::owed(-8, 30, 480.0)]
+fn a_lack_of_stock_costs_as_much_by_the_inventory(#[case] stock: i64, #[case] on_order: i64, #[case] expected: f64) {
+    let back = |days: i64| LAST - Duration::days(days);
+    let mut product = StockedProduct { unit_cost: Some(dec!(8)), on_order, ..steady(1, stock, 5, 200) };
+    product.sales.truncate(180);
+    product.days_without_stock = (0..20).map(back).collect();
+    product.revenue_90d = dec!(7000);
+    let situation = Situation { products: vec![sales(1, dec!(7000), 350)], ..Situation::default() };
+    let (shop, mut stocked) = (shop_of(day), stocked(vec![product]));
+    stocked.costs = shop.costs;
+    let items = stocked.each(|product, units, model| figures(product, units, model, &stocked));
+    let lost = lost_on(items[0].missed_units, items[0].unit_contribution.unwrap());
+    // Of five a day, not of what was sold while there was none: each brings 10 in two weeks.
+    assert!((lost - expected).abs() < 10.0, "{lost}");
+    let exposure = assess(&shop, &stocked, &situation, NOW)[0].exposure.unwrap().expected.unwrap();
+    assert!((amount(exposure) - lost).abs() < 0.01, "{exposure} is not {lost}");
 }
 
 #[rstest]

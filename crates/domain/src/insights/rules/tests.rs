@@ -169,15 +169,8 @@ fn an_amount_of_many_days_says_of_how_many() {
 
 #[test]
 fn what_a_story_tells_is_told_once() {
-    let critical = |sku: &str| CriticalItem {
-        sku: sku.into(),
-        current_stock: 0,
-        units_sold_30d: 3,
-        revenue_30d: dec!(0),
-        runs_out_on: None,
-        sells_at_a_loss: false,
-        is_on_order: false,
-    };
+    let critical =
+        |sku: &str| CriticalItem { sku: sku.into(), current_stock: 0, units_sold_30d: 3, ..CriticalItem::default() };
     let told = |story: &Story| {
         let mut facts = of_stories([story.clone()]);
         facts.stored.critical = vec![critical("MUG-BLUE")];
@@ -220,10 +213,8 @@ fn what_is_on_order_is_not_to_be_ordered_again() {
         sku: sku.into(),
         current_stock,
         units_sold_30d: 3,
-        revenue_30d: dec!(0),
-        runs_out_on: None,
-        sells_at_a_loss: false,
         is_on_order,
+        ..CriticalItem::default()
     };
     let action = |first, second| {
         let critical = vec![item("A", 1, first), item("B", 1, second)];
@@ -538,15 +529,12 @@ fn stock_that_is_gone_or_going_is_told_with_its_skus() {
         sku: sku.into(),
         current_stock,
         units_sold_30d,
-        revenue_30d: dec!(0),
-        runs_out_on: None,
-        sells_at_a_loss: false,
-        is_on_order: false,
+        ..CriticalItem::default()
     };
     let mut critical = vec![item("little", 0, 1), item("never", 0, 0), item("owed", -2, 9)];
     critical.extend((0..7).map(|at| item(&format!("S{at}"), 1, 0)));
     // Nobody is told to buy more of what costs more than it brings.
-    critical.extend([0, 1].map(|stock| CriticalItem { sells_at_a_loss: true, ..item("loss", stock, 99) }));
+    critical.extend([0, 1].map(|stock| CriticalItem { unit_contribution: Some(-0.5), ..item("loss", stock, 99) }));
     let found = told(&facts(Stored { critical, reorders: vec![pending("S9", 20, 1.0)], ..Stored::default() }));
     assert_eq!(found[0].title, "2 products that sell are out of stock");
     assert_eq!(
@@ -569,30 +557,32 @@ fn pending(sku: &str, on_hand: i64, daily_demand: f64) -> PendingReorder {
 #[test]
 fn what_is_out_of_stock_is_worth_the_sales_that_it_loses() {
     // What is left of 100 a day is 60.
-    let item = |sku: &str, current_stock, revenue_30d, runs_out_on| CriticalItem {
+    let item = |sku: &str, current_stock, missed: f64, runs_out_on| CriticalItem {
         sku: sku.into(),
         current_stock,
         units_sold_30d: 3,
-        revenue_30d,
+        price: Some(dec!(10)),
+        velocity: Some(dec!(1.25)),
+        missed_units: Some(missed),
         runs_out_on,
-        sells_at_a_loss: false,
-        is_on_order: false,
+        ..CriticalItem::default()
     };
     let critical = vec![
-        item("SOON", 2, dec!(300), Some(date!(2026 - 03 - 04))),
-        item("LATER", 5, dec!(90), Some(date!(2026 - 03 - 08))),
-        item("GONE", 0, dec!(400), None),
-        item("WENT", 0, dec!(200), None),
+        item("SOON", 2, 25.0, Some(date!(2026 - 03 - 04))),
+        CriticalItem { unit_contribution: Some(2.5), ..item("LATER", 5, 14.0, Some(date!(2026 - 03 - 08))) },
+        item("GONE", 0, 30.0, None),
+        CriticalItem { unit_contribution: Some(2.5), ..item("WENT", 0, 20.0, None) },
+        CriticalItem { velocity: None, missed_units: None, ..item("UNTOLD", 0, 0.0, None) },
     ];
     let shop = Facts { days: days(|_| ()), ..facts(Stored { critical, ..Stored::default() }) };
     let mut drafts = draft(&shop);
     drafts.retain(|draft| draft.category == Category::Inventory);
     let stakes: Vec<_> = drafts.iter().filter_map(|draft| draft.stake).map(|stake| stake.round_dp(2)).collect();
-    // What goods leave of 600; and of 28 of 30 days of 300 and 24 of 90.
-    assert_eq!(stakes, [dec!(360), dec!(211.2)]);
+    // A unit leaves what is known of it, else 6 of 10: 30 times 6 and 20 times 2.50; and 25 and 14 times.
+    assert_eq!(stakes, [dec!(230), dec!(185)]);
     let texts = Texts::of(Locale::ENGLISH).as_of(date!(2026 - 03 - 01));
     let found: Vec<Wording> = drafts.iter().map(|draft| draft.told.wording(&texts, usd())).collect();
-    assert_eq!(found[0].impact_estimate, "About 20.00 USD in sales are lost every day");
+    assert_eq!(found[0].impact_estimate, "About 25.00 USD in sales are lost every day");
     assert_eq!(
         found[1].body,
         "At the present pace the stock of \"SOON\" and \"LATER\" lasts 7 days at most, that of \"SOON\" only until \
@@ -602,15 +592,7 @@ fn what_is_out_of_stock_is_worth_the_sales_that_it_loses() {
 
 #[test]
 fn what_is_to_be_ordered_is_told_once_and_by_when() {
-    let item = CriticalItem {
-        sku: "GONE".into(),
-        current_stock: 0,
-        units_sold_30d: 3,
-        revenue_30d: dec!(400),
-        runs_out_on: None,
-        sells_at_a_loss: false,
-        is_on_order: false,
-    };
+    let item = CriticalItem { sku: "GONE".into(), current_stock: 0, units_sold_30d: 3, ..CriticalItem::default() };
     let body = |reorders: Vec<PendingReorder>| {
         let facts = facts(Stored { critical: vec![item.clone()], reorders, ..Stored::default() });
         let is_of_them = |draft: &Draft| draft.told.kind == Kind::Reorders;
@@ -852,10 +834,11 @@ fn shops_with_everything() -> [Facts; 6] {
         sku: format!("S-{at} 99 % off"),
         current_stock: at % 9,
         units_sold_30d: 3,
-        revenue_30d: dec!(410.55),
+        price: Some(dec!(13.685)),
+        velocity: Some(dec!(1)),
+        missed_units: Some(if at % 9 > 0 { 28.0 } else { 30.0 }),
         runs_out_on: (at % 9 > 0).then_some(date!(2026 - 03 - 04)),
-        sells_at_a_loss: false,
-        is_on_order: false,
+        ..CriticalItem::default()
     };
     let shop = |many: i64, change: fn(&mut DayTotals)| Facts {
         last: date!(2026 - 03 - 01),

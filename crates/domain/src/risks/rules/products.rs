@@ -4,7 +4,7 @@ use super::{
     Action, Assumption, CONCENTRATED_HHI, Exposure, Finding, Kind, Links, Measure, Scale, Severity, finding, held,
     number, seen,
 };
-use crate::{InsightId, reorder::sells_at_a_loss};
+use crate::{InsightId, metrics::stock::lost_on, reorder::sells_at_a_loss};
 
 /// A stock-out is raised when it is at least so likely before an order of today arrives.
 pub const STOCKOUT_PROBABILITY: f64 = 0.3;
@@ -49,11 +49,11 @@ pub fn stockout(product: &Product<'_>, scale: &Scale) -> Option<Finding> {
     if product.stockout_probability < STOCKOUT_PROBABILITY {
         return None;
     }
-    // What a unit of a loss-maker brings is nothing.
     let (low, expected, high) = product.missed_units;
-    let exposure = product.unit_contribution.map(|unit| unit.max(0.0)).map(|unit| {
+    let exposure = product.unit_contribution.map(|unit| {
+        let lost = |missed| lost_on(missed, unit);
         // Buyers take another product instead; how many is unknown, so that the least is half of it.
-        Exposure::range((0.5 * unit * low, unit * expected, unit * high), scale.currency)
+        Exposure::range((0.5 * lost(low), lost(expected), lost(high)), scale.currency)
     });
     let action = if sells_at_a_loss(product.unit_contribution) { Action::Review } else { Action::Reorder };
     let mut assumptions = vec![Assumption::BuyersSwitch, Assumption::OnOrderArrives];

@@ -45,14 +45,15 @@ statement!(
         statuses: Vec<&'static str> => Array<Text>,
         stockouts: Vec<Option<Date>> => Array<Nullable<SqlDate>>,
         contributions: Vec<Option<f64>> => Array<Nullable<Double>>,
+        missed_units: Vec<f64> => Array<Double>,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
     INSERT INTO inventory_items (account_id, id, product_id, sku, product_name, current_stock, units_sold_30d,
         units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, days_of_stock, days_of_stock_low, days_of_stock_high, velocity,
-        velocity_class, trend, status, estimated_stockout_at, unit_contribution, computed_at)
+        velocity_class, trend, status, estimated_stockout_at, unit_contribution, missed_units, computed_at)
     OVERRIDING SYSTEM VALUE
-    SELECT $1, coalesce(decided.item_id, nextval('inventory_items_id_seq')), v.*, $19
-    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS v (product_id, sku)
+    SELECT $1, coalesce(decided.item_id, nextval('inventory_items_id_seq')), v.*, $20
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) AS v (product_id, sku)
     LEFT JOIN (SELECT sku, max(inventory_item_id) AS item_id FROM reorder_suggestions WHERE account_id = $1 GROUP BY sku)
         decided ON decided.sku = v.sku
     ORDER BY v.product_id
@@ -64,7 +65,7 @@ statement!(
         days_of_stock_high = excluded.days_of_stock_high, velocity = excluded.velocity,
         velocity_class = excluded.velocity_class, trend = excluded.trend, status = excluded.status,
         estimated_stockout_at = excluded.estimated_stockout_at, unit_contribution = excluded.unit_contribution,
-        computed_at = excluded.computed_at"
+        missed_units = excluded.missed_units, computed_at = excluded.computed_at"
 );
 
 #[async_trait]
@@ -145,6 +146,7 @@ impl Upsert {
             statuses: Vec::new(),
             stockouts: Vec::new(),
             contributions: Vec::new(),
+            missed_units: Vec::new(),
             now,
         };
         for item in items {
@@ -165,6 +167,7 @@ impl Upsert {
                 status,
                 estimated_stockout_at,
                 unit_contribution,
+                missed_units,
             } = item;
             columns.product_ids.push(product_id.0);
             columns.skus.push(sku);
@@ -183,6 +186,7 @@ impl Upsert {
             columns.statuses.push(status.as_str());
             columns.stockouts.push(estimated_stockout_at);
             columns.contributions.push(unit_contribution);
+            columns.missed_units.push(missed_units);
         }
         columns
     }

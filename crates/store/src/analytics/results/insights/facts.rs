@@ -15,7 +15,7 @@ use domain::{
         WEEKS_BEFORE, Wording,
     },
     integrations::Integration,
-    metrics::{returns::OrderValue, stock::is_out_of_stock},
+    metrics::{contribution::mean_price, returns::OrderValue, stock::is_out_of_stock},
     profit::DayRange,
     reorder,
 };
@@ -41,18 +41,20 @@ use crate::{
     schema::insights,
 };
 
-/// Days that what an item sold for is of, as its units are.
-const SOLD_DAYS: i64 = 30;
+/// Days that what a unit of an item sold for is of, as in what it brings.
+const SOLD_DAYS: i64 = 90;
 
 statement!(
     /// With what each sold for on the days from the first to the last.
     Critical(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> CriticalRow = "
     SELECT item.sku, item.current_stock, item.units_sold_30d, item.estimated_stockout_at AS runs_out_on,
-        (SELECT coalesce(sum(sold.revenue), 0) FROM product_days sold
-            WHERE sold.account_id = $1 AND sold.product_id = item.product_id AND sold.day BETWEEN $2 AND $3)
-            AS revenue_30d,
-        item.unit_contribution, product.on_order > 0 AS is_on_order
+        item.velocity, item.missed_units, item.unit_contribution, product.price AS list_price,
+        product.on_order > 0 AS is_on_order, sold.revenue, sold.units
     FROM inventory_items item JOIN products product ON product.account_id = $1 AND product.id = item.product_id
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(d.revenue), 0) AS revenue, coalesce(sum(d.units), 0)::bigint AS units FROM product_days d
+        WHERE d.account_id = $1 AND d.product_id = item.product_id AND d.day BETWEEN $2 AND $3
+    ) sold
     WHERE item.account_id = $1 AND item.status = 'critical'
     ORDER BY item.days_rank, item.sku"
 );
@@ -63,9 +65,13 @@ row!(
         current_stock: i64 => BigInt,
         units_sold_30d: i64 => BigInt,
         runs_out_on: Option<Date> => Nullable<SqlDate>,
-        revenue_30d: Decimal => Numeric,
+        velocity: Option<Decimal> => Nullable<Numeric>,
+        missed_units: Option<f64> => Nullable<Double>,
         unit_contribution: Option<f64> => Nullable<Double>,
+        list_price: Option<Decimal> => Nullable<Numeric>,
         is_on_order: bool => Bool,
+        revenue: Decimal => Numeric,
+        units: i64 => BigInt,
     }
 );
 
@@ -76,13 +82,25 @@ impl From<CriticalRow> for CriticalItem {
             current_stock,
             units_sold_30d,
             runs_out_on,
-            revenue_30d,
+            velocity,
+            missed_units,
             unit_contribution,
+            list_price,
             is_on_order,
+            revenue,
+            units,
         } = row;
-        let runs_out_on = runs_out_on.filter(|_| !is_out_of_stock(current_stock));
-        let sells_at_a_loss = reorder::sells_at_a_loss(unit_contribution);
-        Self { sku, current_stock, units_sold_30d, revenue_30d, runs_out_on, sells_at_a_loss, is_on_order }
+        Self {
+            sku,
+            current_stock,
+            units_sold_30d,
+            price: mean_price(revenue, units, list_price),
+            velocity,
+            missed_units,
+            unit_contribution,
+            runs_out_on: runs_out_on.filter(|_| !is_out_of_stock(current_stock)),
+            is_on_order,
+        }
     }
 }
 
