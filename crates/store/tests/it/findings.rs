@@ -257,6 +257,15 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
     let all = list(insights::Filter { all: true, ..open }).await;
     assert_eq!((all.len(), all.iter().filter(|insight| insight.is_told).count()), (9, 7));
 
+    // A story of another version takes neither the page along nor the job.
+    let facts: serde_json::Value = db.sql.query_one("SELECT facts FROM stories", &[]).await.unwrap().get(0);
+    db.sql.execute("UPDATE stories SET facts = facts || '{\"subject\": \"weather\"}'", &[]).await.unwrap();
+    let found = list(open).await;
+    assert_eq!((found.len(), found[0].story.is_none()), (insights::MOST_TOLD, true));
+    assert_eq!(db.store.stored(account, SCORED, NOW).await.unwrap().stories, []);
+    db.sql.execute("UPDATE stories SET facts = $1", &[&facts]).await.unwrap();
+    assert_eq!(db.store.stored(account, SCORED, NOW).await.unwrap().stories.len(), 1);
+
     let over = |title: &str| std::iter::once(told(title, true)).chain(others()).collect::<Vec<_>>();
     generate(over("it is over")).await;
     let resolved = insights::Filter { status: Some(insights::Status::Resolved), ..open };

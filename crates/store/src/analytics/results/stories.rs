@@ -19,11 +19,7 @@ use serde_json::Value;
 use time::Date;
 
 use super::changed;
-use crate::database::{
-    error::{corrupt, parse},
-    query::RunQueryDsl,
-    statement::Scalar,
-};
+use crate::database::{error::parse, query::RunQueryDsl, statement::Scalar};
 
 statement!(
     /// A story that is known from an earlier or a later day on than before stays the same row, and so does one of which more is
@@ -199,7 +195,7 @@ pub(crate) async fn kept(
 
 fn of_rows(rows: Vec<StoryRow>, members: Vec<MemberRow>) -> Result<HashMap<StoryId, StoredStory>, StoreError> {
     let mut kept = HashMap::new();
-    for StoryFact { id, story } in rows.into_iter().map(StoryFact::try_from).collect::<Result<Vec<_>, _>>()? {
+    for StoryFact { id, story } in rows.into_iter().filter_map(StoryRow::fact) {
         kept.insert(id, StoredStory { id, story, members: Vec::new() });
     }
     for MemberRow { id, story, metric, day, direction } in members {
@@ -211,10 +207,10 @@ fn of_rows(rows: Vec<StoryRow>, members: Vec<MemberRow>) -> Result<HashMap<Story
     Ok(kept)
 }
 
-impl TryFrom<StoryRow> for StoryFact {
-    type Error = StoreError;
-    fn try_from(row: StoryRow) -> Result<Self, StoreError> {
-        let StoryRow { id, facts } = row;
-        Ok(Self { id: StoryId(id), story: serde_json::from_value(facts).map_err(|_| corrupt("story"))? })
+impl StoryRow {
+    /// The story; none where another version keeps one that this one cannot read: it is no reason to tell nothing else.
+    pub(super) fn fact(self) -> Option<StoryFact> {
+        let Self { id, facts } = self;
+        Some(StoryFact { id: StoryId(id), story: serde_json::from_value(facts).ok()? })
     }
 }

@@ -11,8 +11,7 @@ use domain::{
     ads::CampaignSums,
     insights::{
         CommentsWaiting, CriticalItem, InsightSource, KnownTexts, LEAST_PURCHASES, PendingReorder, ProductWeeks,
-        SegmentFact, StaleShop, Status, Stored, StoryFact, Text as KnownText, UNANSWERED_AFTER, WEEK_DAYS,
-        WEEKS_BEFORE, Wording,
+        SegmentFact, StaleShop, Status, Stored, Text as KnownText, UNANSWERED_AFTER, WEEK_DAYS, WEEKS_BEFORE, Wording,
     },
     integrations::Integration,
     metrics::{contribution::mean_price, returns::OrderValue, stock::is_out_of_stock},
@@ -245,7 +244,7 @@ impl InsightSource for Store {
         let mut stale_shops: Vec<_> = shops.into_iter().filter_map(|shop| StaleShop::of(shop, now)).collect();
         stale_shops.sort_unstable_by(|a, b| (a.provider.as_str(), &a.shop).cmp(&(b.provider.as_str(), &b.shop)));
         Ok(Stored {
-            stories: stories.into_iter().map(StoryFact::try_from).collect::<Result<_, _>>()?,
+            stories: stories.into_iter().filter_map(StoryRow::fact).collect(),
             critical: critical.into_iter().map(CriticalItem::from).collect(),
             reorders: pending.into_iter().map(PendingReorder::try_from).collect::<Result<_, _>>()?,
             segments: segments.into_iter().map(SegmentFact::try_from).collect::<Result<_, _>>()?,
