@@ -22,7 +22,7 @@ use time::OffsetDateTime;
 
 use super::{
     posting::{Locked, lock},
-    top_ups::{follow_settings, queue_if_met},
+    top_ups::{follow_settings, queue_if_met, turn_off},
 };
 use crate::{
     Store,
@@ -433,13 +433,9 @@ async fn stop(
     failure: &str,
     why: &SwitchedOff,
 ) -> Result<(), Error> {
-    let off = (
-        credit_balances::auto_topup_enabled.eq(false),
-        credit_balances::auto_topup_last_failure.eq(failure),
-        credit_balances::auto_topup_disabled_reason.eq(why.to_string()),
-    );
-    diesel::update(credit_balances::table.find(account.0)).set(off).execute(connection).await?;
-    Ok(())
+    let failed = credit_balances::auto_topup_last_failure.eq(failure);
+    diesel::update(credit_balances::table.find(account.0)).set(failed).execute(connection).await?;
+    turn_off(connection, account, why).await
 }
 
 /// Ends a charge as failed. Whether it was still the holder's.
@@ -478,10 +474,6 @@ async fn note_failure(connection: &mut AsyncPgConnection, account: AccountId, re
         return Ok(auto_topup_enabled);
     }
     let why = SwitchedOff::Failed { charges: failures, last: reason.to_owned() };
-    let off = (
-        credit_balances::auto_topup_enabled.eq(false),
-        credit_balances::auto_topup_disabled_reason.eq(why.to_string()),
-    );
-    diesel::update(target).set(off).execute(connection).await?;
+    turn_off(connection, account, &why).await?;
     Ok(false)
 }

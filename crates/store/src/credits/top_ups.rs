@@ -118,11 +118,21 @@ pub(crate) async fn switch_off(
     now: OffsetDateTime,
 ) -> Result<(), Error> {
     lock(connection, account).await?;
+    turn_off(connection, account, why).await?;
+    follow_settings(connection, account, now).await
+}
+
+/// Switches recharging off where it is on, under the lock of the balance. Who switched it off before knows why.
+pub(super) async fn turn_off(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    why: &SwitchedOff,
+) -> Result<(), Error> {
     let on = credit_balances::table.find(account.0).filter(credit_balances::auto_topup_enabled);
     let reason = credit_balances::auto_topup_disabled_reason.eq(why.to_string());
     let off = (credit_balances::auto_topup_enabled.eq(false), reason);
     diesel::update(on).set(off).execute(connection).await?;
-    follow_settings(connection, account, now).await
+    Ok(())
 }
 
 impl Store {

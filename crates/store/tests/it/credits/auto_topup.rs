@@ -502,6 +502,27 @@ async fn a_charge_that_was_paid_for_nothing_stops_all_others() {
 }
 
 #[tokio::test]
+async fn who_switched_it_off_while_a_charge_was_sent_is_given_no_other_reason() {
+    let db = fresh().await;
+    let off = AutoTopupChange { enabled: false, threshold: None, top_up_amount: None, monthly_cap: None };
+    for left in [
+        Left::Failed { reason: "card_declined".to_owned(), retry_at: START },
+        Left::Stopped { reason: "amount_mismatch".to_owned() },
+        Left::Unknown { until: START + Duration::DAY },
+    ] {
+        let payer = recharging(&db).await;
+        db.sql.execute("UPDATE credit_balances SET auto_topup_failures = 2", &[]).await.unwrap();
+        spend(&db, payer, 950, "a").await;
+        let charge = lease(&db, START).await[0].charge;
+        db.store.sending(charge, &terms(), START).await.unwrap();
+        db.store.change(payer, off, None, START).await.unwrap();
+        db.store.leave(charge, left, START).await.unwrap();
+        let shown = db.store.summary(payer).await.unwrap().auto_topup;
+        assert_eq!((shown.enabled, shown.disabled_reason, shown.last_failure.is_some()), (false, None, true));
+    }
+}
+
+#[tokio::test]
 async fn a_card_is_not_charged_for_a_run_that_cost_nothing() {
     let db = fresh().await;
     let price = CreditAmount::new(5).unwrap();
