@@ -126,10 +126,11 @@ async fn guard(store: &Store, every: Duration, cancelled: &CancellationToken) {
 
 async fn look_after(store: &Store) -> Result<(), StoreError> {
     let now = OffsetDateTime::now_utc();
-    let reaped = store.reap(now).await?;
-    metrics::counter!("ai_runs_reaped_total").increment(reaped);
+    let reaped = store.reap(now).await;
+    // The costs are looked at though a run could not be ended.
     let crossed = store.guard(now).await?;
     metrics::counter!("ai_cost_thresholds_crossed_total").increment(crossed);
+    metrics::counter!("ai_runs_reaped_total").increment(reaped?);
     Ok(())
 }
 

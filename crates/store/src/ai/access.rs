@@ -110,15 +110,22 @@ impl AiAccess for Store {
             .order(calls::account_id);
         let accounts: Vec<i64> =
             self.run::<_, Failure>(async |connection| Ok(with_calls.load(connection).await?)).await?;
-        let mut new = 0;
+        let (mut new, mut first_failure) = (0, None);
         for account in accounts {
-            new += self
+            let checked = self
                 .transact::<_, Failure>(async |connection| {
                     Ok::<_, Failure>(guard::check(connection, AccountId(account), now).await?)
                 })
-                .await?;
+                .await;
+            match checked.map_err(StoreError::from) {
+                Ok(crossed) => new += crossed,
+                // It is no reason not to look at the others.
+                Err(error) => {
+                    first_failure.get_or_insert(error);
+                }
+            }
         }
-        Ok(new)
+        first_failure.map_or(Ok(new), Err)
     }
 }
 

@@ -32,13 +32,13 @@ statement!(
     Dead(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> RunAndClaim = "
     SELECT account_id, id, claim FROM ai_runs
     WHERE state = 'running' AND lease_until < now() AND ($1::bigint[] IS NULL OR account_id = ANY ($1))
-    ORDER BY created_at LIMIT 1"
+    ORDER BY created_at"
 );
 
-/// A run whose holder died.
-pub(super) async fn dead(store: &Store) -> Result<Option<RunClaim>, StoreError> {
+/// The runs whose holders died.
+pub(super) async fn dead(store: &Store) -> Result<Vec<RunClaim>, StoreError> {
     let dead: Vec<RunAndClaim> = store.look(|of| Dead { of }).await?;
-    Ok(dead.into_iter().next().map(RunClaim::from))
+    Ok(dead.into_iter().map(RunClaim::from).collect())
 }
 
 /// Ends a run, and refunds it unless its outcome keeps the credits. Only the holder of the newest claim can: whether it was.

@@ -227,25 +227,32 @@ impl AiRuns for Store {
     }
 
     async fn reap(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
-        let mut reaped = 0;
-        loop {
-            let Some(claim) = ending::dead(self).await? else { return Ok(reaped) };
+        let (mut reaped, mut first_failure) = (0, None);
+        for claim in ending::dead(self).await? {
             let ended = self
                 .transact::<_, Failure>(async |connection| {
                     let why = Some("the process ended");
                     Ok(ending::end_run(connection, &claim, Outcome::Interrupted, why, now).await?)
                 })
-                .await?;
-            // Another process may have ended it in between.
-            if ended {
-                tracing::warn!(
-                    account_id = claim.account.0,
-                    run = claim.run.0,
-                    "an AI run's process died; it is refunded"
-                );
-                reaped += 1;
+                .await;
+            match ended.map_err(StoreError::from) {
+                Ok(true) => {
+                    tracing::warn!(
+                        account_id = claim.account.0,
+                        run = claim.run.0,
+                        "an AI run's process died; it is refunded"
+                    );
+                    reaped += 1;
+                }
+                // Another process ended it in between.
+                Ok(false) => {}
+                // It is no reason to keep the others waiting.
+                Err(error) => {
+                    first_failure.get_or_insert(error);
+                }
             }
         }
+        first_failure.map_or(Ok(reaped), Err)
     }
 }
 

@@ -229,6 +229,31 @@ async fn a_run_whose_process_died_is_refunded_by_one_reaper() {
 }
 
 #[tokio::test]
+async fn what_fails_of_one_account_keeps_no_other_waiting() {
+    let db = fresh().await;
+    let [[first, _], [second, _]] = [accounts(&db).await, accounts(&db).await];
+    for account in [first, second] {
+        let claim = db.store.start(account, price(), NOW).await.unwrap().unwrap();
+        opened(&db, &claim, dec!(60), NOW).await;
+    }
+    db.sql.execute("UPDATE ai_runs SET lease_until = now() - interval '1 second'", &[]).await.unwrap();
+    let broken = format!(
+        "ALTER TABLE ai_runs ADD CONSTRAINT broken CHECK (account_id <> {first} OR state = 'running');
+         ALTER TABLE ai_crossings ADD CONSTRAINT broken_crossings CHECK (account_id <> {first})"
+    );
+    db.sql.batch_execute(&broken).await.unwrap();
+    assert!(db.store.reap(NOW).await.is_err());
+    let states = async |account: AccountId| shop::rows(&db.sql, account, "state", "ai_runs").await;
+    assert_eq!(
+        (states(first).await, states(second).await),
+        (vec!["(running)".to_owned()], vec!["(failed)".to_owned()])
+    );
+    let later = NOW + Duration::minutes(10);
+    assert!(db.store.guard(later).await.is_err());
+    assert_eq!(shop::rows(&db.sql, second, "severity", "ai_crossings").await, ["(critical)", "(warning)"]);
+}
+
+#[tokio::test]
 async fn a_call_has_the_whole_lease_however_long_the_run_took_to_come_to_it() {
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
