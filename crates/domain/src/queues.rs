@@ -22,10 +22,14 @@ text_enum!(
     }
 );
 
+/// Deliveries of a webhook that are counted of each kind: with millions of them the count would not be there in time.
+pub const MOST_COUNTED: i64 = 10_000;
+
 /// What waits in a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Depth {
     pub queue: Queue,
+    /// Of deliveries, [`MOST_COUNTED`] of a webhook at most.
     pub waiting: i64,
     /// Since when the first of them could have been worked on; `None` where none could.
     pub due_since: Option<OffsetDateTime>,

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     AccountId,
     jobs::{JobName, Run, lateness},
-    queues::{Depth, Versions},
+    queues::{Depth, MOST_COUNTED, Versions},
 };
 use time::Duration;
 use tokio::try_join;
@@ -116,6 +116,7 @@ fn queues(writer: &Writer, depths: &[Depth]) -> Panel<Row> {
             },
         ],
     };
+    let how = writer.message("how-queues").count("most", MOST_COUNTED).say();
     let as_of = writer.message("as-of").text("time", writer.time(writer.now)).say();
     Panel {
         id: "h-queues",
@@ -124,7 +125,7 @@ fn queues(writer: &Writer, depths: &[Depth]) -> Panel<Row> {
         nothing: String::new(),
         all: None,
         next: None,
-        foot: panel::notes(writer, as_of, writer.say("calculated"), vec![writer.say("how-queues")]),
+        foot: panel::notes(writer, as_of, writer.say("calculated"), vec![how]),
     }
 }
 

@@ -5,6 +5,7 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 use domain::{
     SubscriptionId,
     events::{CreditsLow, Outbox},
+    queues::{Queue, QueueStore},
     webhooks::delivery::{Capacity, DeliveryQueue, Receiver},
 };
 use store::{Connect, PoolOptions, Pooler, Retention, Store};
@@ -290,12 +291,23 @@ async fn what_waits_is_counted() {
 async fn of_what_waits_by_the_million_a_bounded_number_is_counted() {
     let fixture = Fixture::new().await;
     let account = fixture.account().await;
+    let (busy, other) = (fixture.subscription(account, &["*"]).await, fixture.subscription(account, &["*"]).await);
     let now = datetime!(2026-05-01 12:00 UTC);
     let insert = "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
-        SELECT $1, 1, n, gen_random_uuid(), 'pending', $2::timestamptz - n * interval '1 ms', $2 FROM generate_series(1, 100001) AS n";
-    fixture.sql.execute(insert, &[&account.0, &now]).await.unwrap();
+        SELECT $1, $3, n, gen_random_uuid(), 'pending', $2::timestamptz - n * interval '1 ms', $2 FROM generate_series(1, 100001) AS n";
+    fixture.sql.execute(insert, &[&account.0, &now, &busy]).await.unwrap();
     let depths = fixture.store.depths(now).await.unwrap();
     assert_eq!((depths.due, depths.held, depths.oldest_due_seconds), (100_000, 0, 100.001));
+    let held = format!(
+        "UPDATE deliveries SET subscription_id = {other}, state = 'held' WHERE event_id <= 10001;
+         UPDATE deliveries SET subscription_id = {other} WHERE event_id BETWEEN 10002 AND 10004"
+    );
+    fixture.sql.batch_execute(&held).await.unwrap();
+    let depths = QueueStore::depths(&fixture.store, account, now).await.unwrap();
+    let [deliveries, held] =
+        [Queue::Deliveries, Queue::Held].map(|queue| *depths.iter().find(|d| d.queue == queue).unwrap());
+    assert_eq!((deliveries.waiting, held.waiting, held.due_since), (10_003, 10_000, None));
+    assert_eq!(deliveries.due_since, Some(now - Duration::milliseconds(100_001)));
 }
 
 #[tokio::test]
