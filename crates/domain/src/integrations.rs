@@ -13,6 +13,9 @@ use crate::{
 /// A connection without a sync for longer than this is stale.
 pub const STALE_AFTER: Duration = Duration::hours(24);
 
+/// How long an owner is asked to connect again what the platform ended: who has not by then has left it.
+const RECONNECTED_WITHIN: Duration = Duration::days(30);
+
 text_enum!(
     /// The state of a connection.
     Status { Connected = "connected", Stale = "stale", Revoked = "revoked", NeverSynced = "never_synced" }
@@ -108,6 +111,11 @@ impl Integration {
     /// Whether the owner has to connect the shop again: the platform took the permission back.
     pub fn reconnect_needed(&self) -> bool {
         self.revoke_reason == Some(RevokeReason::TokenExpired)
+    }
+
+    /// Whether the owner is asked to at `now`.
+    pub fn is_to_reconnect(&self, now: OffsetDateTime) -> bool {
+        self.reconnect_needed() && self.revoked_at.is_some_and(|ended| now - ended < RECONNECTED_WITHIN)
     }
 }
 

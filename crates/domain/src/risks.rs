@@ -18,6 +18,7 @@ use crate::{
     ads::CampaignSums,
     freshness::Freshness,
     insights::Severity,
+    integrations::Integration,
     jobs::{Claim, WriteOutcome},
     metrics::returns::OrderValue,
     money::{Currency, estimate},
@@ -305,13 +306,24 @@ pub struct ChannelRevenue {
     pub orders: i64,
 }
 
-/// A connected shop.
+/// A shop that is connected, or to be connected again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectedShop {
     pub id: IntegrationId,
     pub provider: Platform,
     pub shop: String,
     pub last_sync_at: OffsetDateTime,
+    /// The platform ended the connection: nothing comes until it is connected again.
+    pub has_ended: bool,
+}
+
+impl ConnectedShop {
+    /// The shop as of `now`, if it has been synced and is not one that its owner has left.
+    pub fn of(shop: Integration, now: OffsetDateTime) -> Option<Self> {
+        let has_ended = shop.is_to_reconnect(now);
+        let last_sync_at = shop.last_sync_at.filter(|_| has_ended || shop.revoked_at.is_none())?;
+        Some(Self { id: shop.id, provider: shop.provider, shop: shop.shop, last_sync_at, has_ended })
+    }
 }
 
 /// A subscription whose deliveries fail.
@@ -371,7 +383,7 @@ pub struct Situation {
     pub products: Vec<ProductSales>,
     pub customers: CustomerBase,
     pub channels: Vec<ChannelRevenue>,
-    /// Those that are not revoked and have been synced.
+    /// Those that have been synced, and are connected or to be connected again.
     pub shops: Vec<ConnectedShop>,
     pub credits: Credits,
     pub webhooks: Vec<FailingWebhook>,

@@ -37,14 +37,10 @@ pub struct StaleShop {
     pub has_ended: bool,
 }
 
-/// How long an owner is asked to connect again what the platform ended: who has not by then has left it.
-const RECONNECTED_WITHIN: Duration = Duration::days(30);
-
 impl StaleShop {
     /// The shop, if it is stale at `now`, or its connection was ended by the platform.
     pub fn of(shop: Integration, now: OffsetDateTime) -> Option<Self> {
-        let is_recent = |ended: OffsetDateTime| now - ended < RECONNECTED_WITHIN;
-        let has_ended = shop.reconnect_needed() && shop.revoked_at.is_some_and(is_recent);
+        let has_ended = shop.is_to_reconnect(now);
         let is_told = has_ended || shop.status(now) == integrations::Status::Stale;
         let last_sync_at = shop.last_sync_at.filter(|_| is_told)?;
         Some(Self { provider: shop.provider, shop: shop.shop, last_sync_at, has_ended })

@@ -203,9 +203,12 @@ async fn the_situation_is_what_the_account_has() {
         "UPDATE products SET created_at = '2026-02-20';
          INSERT INTO stock_levels VALUES ({0}, {product}, '2026-01-05', 4), ({0}, {product}, '2026-02-05', 4);
          UPDATE customers SET segment = 'vip', churn_score = CASE id WHEN {ana} THEN 0.4999 ELSE 0.5 END;
-         INSERT INTO integrations (account_id, provider, shop, connected_at, revoked_at, last_sync_at) VALUES
-            ({0}, 'shopify', 'a.example', now(), NULL, '2026-03-01'), ({0}, 'shopify', 'b.example', now(), now(), now()),
-            ({0}, 'shopify', 'c.example', now(), NULL, NULL);
+         INSERT INTO integrations (account_id, provider, shop, connected_at, revoked_at, last_sync_at, revoke_reason) VALUES
+            ({0}, 'shopify', 'a.example', now(), NULL, '2026-03-01', NULL),
+            ({0}, 'shopify', 'b.example', now(), '2026-03-01', '2026-03-01', 'manual'),
+            ({0}, 'shopify', 'c.example', now(), NULL, NULL, NULL),
+            ({0}, 'shopify', 'd.example', now(), '2026-03-01', '2026-03-01', 'token_expired'),
+            ({0}, 'shopify', 'e.example', now(), '2026-01-20', '2026-01-20', 'token_expired');
          INSERT INTO credit_balances (account_id, balance, total_purchased, total_spent, auto_topup_enabled,
             auto_topup_threshold, auto_topup_amount, updated_at, auto_topup_failures)
             VALUES ({0}, 70, 0, 0, true, 10, 10, now(), 2);
@@ -255,8 +258,9 @@ async fn the_situation_is_what_the_account_has() {
         "with the order of last June"
     );
     assert_eq!(found.channels, [ChannelRevenue { platform: "shopify".into(), revenue: dec!(90), orders: 3 }]);
-    let shops: Vec<_> = found.shops.iter().map(|shop| (shop.shop.as_str(), shop.last_sync_at)).collect();
-    assert_eq!(shops, [("a.example", datetime!(2026-03-01 00:00 UTC))]);
+    let shops: Vec<_> = found.shops.iter().map(|shop| (shop.shop.as_str(), shop.has_ended)).collect();
+    assert_eq!(shops, [("d.example", true), ("a.example", false)]);
+    assert!(found.shops.iter().all(|shop| shop.last_sync_at == datetime!(2026-03-01 00:00 UTC)));
     let credits = Credits { balance: 70, used_14d: 15, auto_topup_enabled: true, auto_topup_failures: 2 };
     assert_eq!(found.credits, credits);
     let of = |OpenInsight { id: _, fingerprint, story }: OpenInsight| (fingerprint, story);

@@ -267,6 +267,7 @@ fn connections_credits_and_webhooks_are_looked_at_as_of_now() {
             provider: "shopify".parse().unwrap(),
             shop: "a.example".into(),
             last_sync_at: at,
+            has_ended: false,
         }],
         credits: Credits { balance: 10, used_14d: 140, auto_topup_enabled: false, auto_topup_failures: 0 },
         webhooks: vec![FailingWebhook { id: SubscriptionId(9), failing_since: at, waiting: 2 }],
@@ -287,6 +288,7 @@ fn of_two_shops_on_a_platform_neither_has_a_known_part_of_the_orders() {
         provider: provider.parse().unwrap(),
         shop: format!("{id}.example"),
         last_sync_at: NOW - Duration::hours(80),
+        has_ended: false,
     };
     let situation = Situation {
         channels: vec![

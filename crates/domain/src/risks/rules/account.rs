@@ -26,7 +26,7 @@ const SOON_OFF: Duration = Duration::hours(24);
 pub const URGENT_WAITS: Duration = Duration::hours(4);
 pub const QUESTION_WAITS: Duration = Duration::hours(24);
 
-/// A connected shop has not been heard of for longer than a day. `blind_share` is its part of 90-day orders,
+/// A connected shop has not been heard of for longer than a day, or will not be until it is connected again. `blind_share` is its part of 90-day orders,
 /// none where it is not known.
 pub fn integration_stale(
     shop: &ConnectedShop,
@@ -35,10 +35,12 @@ pub fn integration_stale(
     now: OffsetDateTime,
 ) -> Option<Finding> {
     let since = now - shop.last_sync_at;
-    (since > STALE_AFTER).then(|| Finding {
+    let is_stale = since > STALE_AFTER;
+    let threshold = is_stale.then_some(hours(STALE_AFTER));
+    (is_stale || shop.has_ended).then(|| Finding {
         severity: if since >= LONG_STALE { Severity::High } else { Severity::Medium },
         evidence: vec![
-            held(Measure::HoursSinceSync, hours(since), hours(STALE_AFTER)),
+            Evidence { metric: Measure::HoursSinceSync, value: Some(hours(since)), threshold },
             Evidence { metric: Measure::BlindShare, value: blind_share, threshold: None },
         ],
         action: Some(Action::Reconnect),

@@ -177,17 +177,25 @@ fn a_fall_of_the_margin_takes_its_part_of_a_months_revenue() {
 }
 
 #[rstest]
-#[case(Duration::hours(24), None)]
-#[case(Duration::hours(25), Some(Severity::Medium))]
-#[case(Duration::hours(72), Some(Severity::High))]
-fn a_shop_is_stale_by_the_rule_of_the_integrations(#[case] since: Duration, #[case] severity: Option<Severity>) {
+#[case(Duration::hours(24), false, None)]
+#[case(Duration::hours(25), false, Some((Severity::Medium, Some(24.0))))]
+#[case(Duration::hours(72), false, Some((Severity::High, Some(24.0))))]
+#[case(Duration::hours(1), true, Some((Severity::Medium, None)))]
+#[case(Duration::hours(72), true, Some((Severity::High, Some(24.0))))]
+fn a_shop_is_stale_by_the_rule_of_the_integrations(
+    #[case] since: Duration,
+    #[case] has_ended: bool,
+    #[case] expected: Option<(Severity, Option<f64>)>,
+) {
     let shop = ConnectedShop {
         id: IntegrationId(3),
         provider: Platform::Shopify,
         shop: "a.example".into(),
         last_sync_at: NOW - since,
+        has_ended,
     };
-    assert_eq!(integration_stale(&shop, Some(0.4), None, NOW).map(|found| found.severity), severity);
+    let found = integration_stale(&shop, Some(0.4), None, NOW);
+    assert_eq!(found.map(|found| (found.severity, found.evidence[0].threshold)), expected);
 }
 
 #[rstest]

@@ -7,9 +7,10 @@ use diesel::{
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
-    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
+    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, ProductId, StoreError, SubscriptionId,
     ads::{CampaignSums, still_spends},
     credits::runway::USE_DAYS,
+    integrations::Integration,
     metrics::returns::OrderValue,
     risks::{
         ChannelRevenue, ConnectedShop, Credits, CustomerBase, CustomerRevenue, FailingWebhook, LIKELY_CHURN,
@@ -22,7 +23,8 @@ use time::{Date, Duration, OffsetDateTime};
 use crate::{
     Store,
     analytics::{ads::campaigns, results::asking_for_an_answer},
-    database::{error::parse, query::RunQueryDsl},
+    database::query::RunQueryDsl,
+    integrations::{self, IntegrationRow},
 };
 
 /// Days that revenue is looked at, and those that a regular customer's is.
@@ -132,29 +134,6 @@ impl From<ChannelRow> for ChannelRevenue {
     fn from(row: ChannelRow) -> Self {
         let ChannelRow { platform, revenue, orders } = row;
         Self { platform, revenue, orders }
-    }
-}
-
-statement!(
-    Shops(account: i64 => BigInt) -> ShopRow = "
-    SELECT id, provider, shop, last_sync_at FROM integrations
-    WHERE account_id = $1 AND revoked_at IS NULL AND last_sync_at IS NOT NULL ORDER BY id"
-);
-
-row!(
-    struct ShopRow {
-        id: i64 => BigInt,
-        provider: String => Text,
-        shop: String => Text,
-        last_sync_at: OffsetDateTime => Timestamptz,
-    }
-);
-
-impl TryFrom<ShopRow> for ConnectedShop {
-    type Error = StoreError;
-    fn try_from(row: ShopRow) -> Result<Self, StoreError> {
-        let ShopRow { id, provider, shop, last_sync_at } = row;
-        Ok(Self { id: IntegrationId(id), provider: parse(&provider, "platform")?, shop, last_sync_at })
     }
 }
 
@@ -300,7 +279,7 @@ struct Rows {
     largest: Vec<CustomerRow>,
     leaving: Vec<CustomerRow>,
     channels: Vec<ChannelRow>,
-    shops: Vec<ShopRow>,
+    shops: Vec<IntegrationRow>,
     credits: CreditsRow,
     webhooks: Vec<WebhookRow>,
     insights: Vec<InsightRow>,
@@ -318,6 +297,7 @@ async fn read(
 ) -> QueryResult<Rows> {
     let campaigns = campaigns::running(connection, account, last).await?;
     let order_value = campaigns::order_value(connection, account, last).await?;
+    let shops = integrations::all(connection, account).await?;
     let account = account.0;
     let settled = campaigns::settled(last);
     let mut tired: Vec<TiredRow> = Tired { account, first: settled.first, last: settled.last }.load(connection).await?;
@@ -332,7 +312,7 @@ async fn read(
         largest: Largest { account, first, last }.load(connection).await?,
         leaving: Leaving { account, first: of_customer, last, churn: LIKELY_CHURN }.load(connection).await?,
         channels: Channels { account, first, last }.load(connection).await?,
-        shops: Shops { account }.load(connection).await?,
+        shops,
         credits: CreditsLeft { account, since: now - Duration::days(USE_DAYS) }.get_result(connection).await?,
         webhooks: Webhooks { account }.load(connection).await?,
         insights: Insights { account }.load(connection).await?,
@@ -364,6 +344,7 @@ impl RiskSource for Store {
         } = rows;
         let WaitingRow { urgent, others, since } = waiting;
         let BaseRow { net, squares, scored } = base;
+        let shops = shops.into_iter().map(Integration::try_from).collect::<Result<Vec<_>, _>>()?;
         Ok(Situation {
             products: products.into_iter().map(Into::into).collect(),
             customers: CustomerBase {
@@ -374,7 +355,7 @@ impl RiskSource for Store {
                 scored,
             },
             channels: channels.into_iter().map(Into::into).collect(),
-            shops: shops.into_iter().map(TryInto::try_into).collect::<Result<_, _>>()?,
+            shops: shops.into_iter().filter_map(|shop| ConnectedShop::of(shop, now)).collect(),
             credits: credits.into(),
             webhooks: webhooks.into_iter().map(Into::into).collect(),
             insights: insights.into_iter().map(Into::into).collect(),
