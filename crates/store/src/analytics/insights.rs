@@ -201,6 +201,14 @@ async fn decide(
         ))
         .execute(connection)
         .await?;
+    if found.is_told && !is_told {
+        // What makes room for it again is no news of it.
+        diesel::update(target)
+            .filter(insights::told_at.is_null())
+            .set(insights::told_at.eq(insights::recorded_at.nullable()))
+            .execute(connection)
+            .await?;
+    }
     let change = (Some(json!({ "status": found.status })), Some(json!({ "status": to })));
     audit::changed(connection, note, &found.written.title, change, now).await?;
     Ok(Insight { status: to, resolved_at, is_told, ..found })

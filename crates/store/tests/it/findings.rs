@@ -276,8 +276,11 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
     assert_eq!((list(open).await.len(), generate(over("it is over")).await), (7, WriteOutcome::Rows(0)));
     // What a person opens again has to wait for room.
     let id = list(resolved).await[0].id;
+    db.sql.execute("UPDATE insights SET told_at = NULL, recorded_at = '2026-01-05'", &[]).await.unwrap();
     let opened = InsightStore::decide(&*db.store, account, id, insights::Status::Open, None, NOW).await.unwrap();
     assert_eq!((opened.is_told, list(open).await.len()), (false, 7));
+    let told_first = "SELECT told_at = recorded_at FROM insights WHERE id = $1";
+    assert_eq!(db.sql.query_one(told_first, &[&id.0]).await.unwrap().get::<_, Option<bool>>(0), Some(true));
     // What the job ends afterwards was ended by no person, and comes back with the next run that finds it.
     generate(others().collect()).await;
     assert!(list(insights::Filter { all: true, ..open }).await.iter().all(|insight| insight.id != id));
