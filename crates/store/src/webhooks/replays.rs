@@ -77,10 +77,11 @@ statement!(
 );
 
 statement!(
-    /// Looks at the next deliveries of a running replay, and puts those that it is to send into the queue again; without any
-    /// left, the replay is done. What is in the hands of a worker at this moment is passed over: it is being sent; so are tests,
-    /// which were made for who asked for them. Nothing when another process is at this replay. The planner is not told how
-    /// many it looks at: where it expects fewer, it would read all there are and sort them.
+    /// Looks at the next deliveries of a running replay, and puts those that it is to send into the queue again; with none
+    /// among the last that there are, the replay is done: others may come all the time. What is in the hands of a worker at this
+    /// moment is passed over: it is being sent; so are tests, which were made for who asked for them. Nothing when another process
+    /// is at this replay. The planner is not told how many it looks at: where it expects fewer, it would read all there are and
+    /// sort them.
     Advance(
         now: OffsetDateTime => Timestamptz,
         account: i64 => BigInt,
@@ -108,20 +109,21 @@ statement!(
             AND (d.leased_until IS NULL OR d.leased_until < n.now)
         RETURNING d.event_id
     ), step AS (
-        SELECT (SELECT count(*) FROM queued) AS queued,
-            CASE WHEN (SELECT count(*) FROM next) = 500 THEN (SELECT max(event_id) FROM next) ELSE (
-                SELECT max(event_id) FROM (
-                    SELECT event_id FROM deliveries
-                    WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
-                    ORDER BY event_id LIMIT r.most
-                ) AS looked_at
-            ) END AS cursor
-        FROM replay r
+        SELECT (SELECT count(*) FROM queued) AS queued, coalesce(walked.last, (SELECT max(event_id) FROM next)) AS cursor,
+            walked.seen < r.most AND NOT EXISTS (SELECT FROM next) AS is_over
+        FROM replay r CROSS JOIN LATERAL (
+            SELECT max(event_id) AS last, count(*) AS seen FROM (
+                SELECT event_id FROM deliveries
+                WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
+                    AND (SELECT count(*) FROM next) < 500
+                ORDER BY event_id LIMIT r.most
+            ) AS looked_at
+        ) AS walked
     )
     UPDATE webhook_replays w
     SET cursor = coalesce(s.cursor, w.cursor), queued = w.queued + s.queued, advanced_at = r.now,
-        state = CASE WHEN s.cursor IS NULL THEN 'done' ELSE 'running' END,
-        finished_at = CASE WHEN s.cursor IS NULL THEN r.now END
+        state = CASE WHEN s.is_over THEN 'done' ELSE 'running' END,
+        finished_at = CASE WHEN s.is_over THEN r.now END
     FROM replay r, step s
     WHERE w.account_id = $2 AND w.id = r.id
     RETURNING w.account_id, w.subscription_id"

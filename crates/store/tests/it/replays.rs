@@ -81,6 +81,21 @@ async fn a_replay_looks_at_a_bounded_number_in_a_step_also_where_little_is_to_be
 }
 
 #[tokio::test]
+async fn a_replay_ends_though_new_deliveries_come_before_each_step() {
+    let (fixture, to) = with_deliveries(3).await;
+    fixture.execute("UPDATE deliveries SET state = 'failed'").await;
+    fixture.store.start(to.account, failed_since_start(to.subscription), None, None, START).await.unwrap();
+    let new = "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+        SELECT $1, $2, max(event_id) + 1, gen_random_uuid(), 'pending', $3, $3 FROM deliveries WHERE account_id = $1";
+    let later = START + Duration::from_secs(60);
+    for _ in 0..2 {
+        fixture.sql.execute(new, &[&to.account.0, &to.subscription.0, &later]).await.unwrap();
+        assert_eq!(fixture.store.advance_bulk(later).await.unwrap(), Some(to));
+    }
+    assert_eq!(fixture.count("webhook_replays WHERE state = 'done' AND queued = 3").await, 1);
+}
+
+#[tokio::test]
 async fn a_replay_can_be_stopped() {
     let (fixture, to) = with_deliveries(600).await;
     fixture.execute("UPDATE deliveries SET state = 'failed'").await;
