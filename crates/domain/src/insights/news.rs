@@ -114,7 +114,7 @@ pub(super) fn digest(facts: &Facts, record: Option<Record>) -> Option<Draft> {
         parts.into_iter().take(STORIES_OF_WEEK).map(|fact| stories::draft(fact, record).told).collect();
     let told = told.with("happened", Value::Code(if parts.is_empty() { "no" } else { "yes" }.to_owned()));
     let draft = Draft::new(format!("digest:{monday}"), Severity::Low, Category::Profit, Told { parts, ..told });
-    Some(Draft { comes_first: true, stake: Some(Decimal::ZERO), ..draft })
+    Some(Draft { comes_first: true, ..draft })
 }
 
 const FIGURES: [Metric; 5] =

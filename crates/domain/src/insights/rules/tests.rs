@@ -411,7 +411,7 @@ fn a_week_is_told_by_five_figures_its_stories_and_one_thing_to_do() {
     let mut facts = of_stories([of_days(friday, friday)]);
     facts.days = record(dec!(100)).days;
     let digest = &draft(&facts)[0];
-    assert_eq!((digest.fingerprint.as_str(), digest.comes_first), ("digest:2026-02-16", true));
+    assert_eq!((digest.fingerprint.as_str(), digest.comes_first, digest.stake), ("digest:2026-02-16", true, None));
     let Wording { title, body, suggested_action, .. } = &told(&facts)[0];
     assert_eq!(title, "Your week from Monday 16 February to Sunday 22 February");
     assert_eq!(
