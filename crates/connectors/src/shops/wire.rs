@@ -1,12 +1,16 @@
 //! What platforms write in more than one way.
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::value::RawValue;
 
 /// An identifier, whether it comes as a number or as a text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(pub String);
+
+/// Every amount that is read is below this. That is far above what can be imported, and so far below what a decimal holds that
+/// neither a sum of amounts nor an amount times a quantity overflows: operators of decimals panic then.
+const LARGEST: Decimal = dec!(1_000_000_000_000_000_000);
 
 /// An amount, whether it comes as a number or as a text: read digit by digit, never by way of a binary fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +52,8 @@ impl<'de> Deserialize<'de> for Id {
 
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        decimal(&text(deserializer)?).map(Self).ok_or_else(|| D::Error::custom("no decimal"))
+        let decimal = decimal(&text(deserializer)?).ok_or_else(|| D::Error::custom("no decimal"))?;
+        if decimal.abs() < LARGEST { Ok(Self(decimal)) } else { Err(D::Error::custom("too large an amount")) }
     }
 }
 
@@ -96,6 +101,9 @@ mod tests {
     #[case("\"ten\"", None)]
     #[case("true", None)]
     #[case("\"0.12345678901234567890123456789\"", None)]
+    #[case("-999999999999999999.99", Some("-999999999999999999.99"))]
+    #[case::sums_of_it_would_overflow("1e18", None)]
+    #[case("-7e28", None)]
     fn an_amount_keeps_every_digit(#[case] json: &str, #[case] expected: Option<&str>) {
         let expected = expected.map(|text| Amount(text.parse().unwrap()));
         assert_eq!(serde_json::from_str::<Amount>(json).ok(), expected);

@@ -97,6 +97,8 @@ mod tests {
         assert_eq!(shares(dec!(10), &[dec!(1), dec!(1), dec!(1)], 2), [dec!(3.33), dec!(3.34), dec!(3.33)]);
         assert_eq!(shares(dec!(5), &[dec!(0), dec!(0)], 2), [dec!(5), dec!(0)]);
         assert_eq!(shares(dec!(5), &[], 2), []);
+        let large = dec!(300_000_000_000_000);
+        assert_eq!(shares(large, &[large, large], 2), [dec!(150_000_000_000_000); 2]);
     }
 
     #[test]
