@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 use url::form_urlencoded::Serializer;
 
 use crate::{
-    graph::{ErrorBody, STOP, login::Login, usage},
+    graph::{ErrorDetail, login::Login, refusal, refused, usage},
     shops::http::{Answer, send},
 };
 
@@ -98,31 +98,60 @@ impl Api {
     }
 }
 
-fn failed(error: ShopError) -> ChannelError {
-    match error {
-        ShopError::Malformed(what) => ChannelError::Malformed(what),
-        other => ChannelError::Unavailable(other.to_string()),
+/// What the codes of the Graph API mean: those of any call, and what answers are refused for. Whatever it is, a write may have
+/// been done.
+fn error_of(answer: &Answer) -> ChannelError {
+    match refusal(answer) {
+        Ok(ErrorDetail { code: 368, .. }) => ChannelError::Blocked,
+        Ok(error) => failed(refused(&error, "")),
+        Err(unreadable) => failed(unreadable),
     }
 }
 
-/// What the codes of the Graph API mean. Whatever it is, a write may have been done.
-fn error_of(answer: &Answer) -> ChannelError {
-    let Ok(ErrorBody { error }) = answer.json::<ErrorBody>() else {
-        let status = answer.status;
-        return if status.is_server_error() {
-            ChannelError::Unavailable(format!("it answered with {status}"))
-        } else {
-            ChannelError::Rejected(format!("it answered with {status}"))
-        };
-    };
-    match (error.code, error.error_subcode) {
-        (190, _) => ChannelError::TokenDead,
-        (368, _) => ChannelError::Blocked,
-        (4 | 17 | 32 | 613 | 80001 | 80002 | 80006, _) => ChannelError::Throttled(OffsetDateTime::now_utc() + STOP),
-        // An object that is gone, or that the token may not see.
-        (100, Some(33)) | (803, _) => ChannelError::NotFound,
-        (10 | 200..=299, _) => ChannelError::Forbidden,
-        (1 | 2, _) => ChannelError::Unavailable(format!("code {}", error.code)),
-        (code, subcode) => ChannelError::Rejected(format!("code {code}, subcode {}", subcode.unwrap_or_default())),
+/// How a call failed, as networks have it.
+fn failed(error: ShopError) -> ChannelError {
+    match error {
+        ShopError::Unauthorized => ChannelError::TokenDead,
+        ShopError::Throttled(until) => ChannelError::Throttled(until),
+        ShopError::NotFound => ChannelError::NotFound,
+        ShopError::MissingScope(_) => ChannelError::Forbidden,
+        ShopError::Unavailable(said) => ChannelError::Unavailable(said),
+        ShopError::Rejected(said) => ChannelError::Rejected(said),
+        ShopError::Malformed(what) => ChannelError::Malformed(what),
+        other @ (ShopError::TooMany | ShopError::Suspended) => ChannelError::Rejected(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(190, ChannelError::TokenDead)]
+    #[case::of_a_session_that_ended(102, ChannelError::TokenDead)]
+    #[case(368, ChannelError::Blocked)]
+    #[case(803, ChannelError::NotFound)]
+    #[case(10, ChannelError::Forbidden)]
+    #[case(2, ChannelError::Unavailable("code 2".into()))]
+    #[case(1_705, ChannelError::Rejected("code 1705, subcode 0".into()))]
+    fn codes_are_understood(#[case] code: i64, #[case] expected: ChannelError) {
+        let body = format!(r#"{{"error":{{"message":"m","code":{code}}}}}"#);
+        assert_eq!(error_of(&Answer::example(400, &[], &body)), expected);
+    }
+
+    #[rstest]
+    #[case(17)]
+    #[case(80_002)]
+    fn too_many_calls_are_a_pause(#[case] code: i64) {
+        let body = format!(r#"{{"error":{{"message":"m","code":{code}}}}}"#);
+        assert!(matches!(error_of(&Answer::example(400, &[], &body)), ChannelError::Throttled(_)));
+    }
+
+    #[test]
+    fn what_is_no_answer_of_the_api_is_trouble_there() {
+        let said = "it answered with 502".to_owned();
+        assert_eq!(error_of(&Answer::example(502, &[], "<html>")), ChannelError::Unavailable(said));
     }
 }
