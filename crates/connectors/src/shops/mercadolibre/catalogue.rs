@@ -17,7 +17,7 @@ use super::{
     api::{Api, shown},
     document::sku,
     orders::CONCURRENCY,
-    wire::{Attribute, Category, Got, Item, ItemIds, UserProductStock, Variation},
+    wire::{Attribute, Category, Got, Item, ItemIds, UserProductStock, Variation, WithId},
 };
 use crate::shops::{
     amounts,
@@ -120,21 +120,51 @@ async fn listings(api: &Api, access: &Access, ids: Vec<String>, currency: Curren
         // Unverified: that a multiget gives the SKUs of variations, too, when all attributes are included.
         let query = [("ids", joined.as_str()), ("attributes", ATTRIBUTES), ("include_attributes", "all")];
         let got: Vec<Got> = api.get(access, &["items"], &query).await?.json()?;
-        Ok(got.into_iter().zip(ids).collect::<Vec<_>>())
+        Ok((ids, got))
     };
-    let got: Vec<Vec<(Got, String)>> = stream::iter(chunks).map(get).buffered(CONCURRENCY).try_collect().await?;
+    let got: Vec<(Vec<String>, Vec<Got>)> = stream::iter(chunks).map(get).buffered(CONCURRENCY).try_collect().await?;
     let mut all = Listings::default();
-    for (got, external_id) in got.into_iter().flatten() {
-        match listing(&got, currency) {
-            Ok(mut own) => all.listed.append(&mut own),
-            Err(LeftOut { skus, reason }) => {
-                all.has_unread |= skus.is_empty();
-                all.left_out.extend(skus);
-                all.refused.push(Refused { kind: "product", external_id, reason });
-            }
-        }
+    for (ids, got) in got {
+        all.add(ids, got, currency);
     }
     Ok(all)
+}
+
+impl Listings {
+    /// Takes what a multiget answers for `ids`.
+    fn add(&mut self, ids: Vec<String>, got: Vec<Got>, currency: Currency) {
+        let (answers, missing) = paired(ids, got);
+        for (external_id, got) in answers {
+            match listing(&got, currency) {
+                Ok(mut own) => self.listed.append(&mut own),
+                Err(left_out) => self.leave_out(external_id, left_out),
+            }
+        }
+        for external_id in missing {
+            self.leave_out(external_id, LeftOut::unread("the platform does not answer for it".to_owned()));
+        }
+    }
+
+    fn leave_out(&mut self, external_id: String, LeftOut { skus, reason }: LeftOut) {
+        self.has_unread |= skus.is_empty();
+        self.left_out.extend(skus);
+        self.refused.push(Refused { kind: "product", external_id, reason });
+    }
+}
+
+/// What a multiget answers for each of `ids`, and those that it does not answer for. It answers in the order of the question; an
+/// answer of another length is read by what its parts name.
+fn paired(mut ids: Vec<String>, got: Vec<Got>) -> (Vec<(String, Got)>, Vec<String>) {
+    if got.len() == ids.len() {
+        return (ids.into_iter().zip(got).collect(), Vec::new());
+    }
+    let named = got.into_iter().filter_map(|got| {
+        let WithId { id } = serde_json::from_str(got.body.get()).ok()?;
+        let place = ids.iter().position(|asked| *asked == id.0)?;
+        Some((ids.swap_remove(place), got))
+    });
+    let named = named.collect();
+    (named, ids)
 }
 
 /// A listing, or its variations.

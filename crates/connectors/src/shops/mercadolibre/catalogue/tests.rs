@@ -57,6 +57,21 @@ fn each_answer_of_a_multiget_stands_for_itself() {
 }
 
 #[test]
+fn what_a_multiget_does_not_answer_for_may_still_be_there() {
+    let ids = ["MLA1", "MLA2", "MLA3"].map(str::to_owned).to_vec();
+    let item = |id: &str| json!({"id": id, "status": "active", "currency_id": "ARS"});
+    let mut all = Listings::default();
+    all.add(ids.clone(), vec![got(200, &item("MLA3")), got(500, &json!({"id": "MLA1"}))], ars());
+    let skus: Vec<_> = all.listed.iter().map(|listed| listed.sku.as_str()).collect();
+    assert_eq!((skus.as_slice(), all.has_unread), (["mercadolibre:MLA3"].as_slice(), true));
+    let refused: Vec<_> = all.refused.iter().map(|refused| refused.external_id.as_str()).collect();
+    assert_eq!(refused, ["MLA1", "MLA2"]);
+    let mut whole = Listings::default();
+    whole.add(ids, ["MLA1", "MLA2", "MLA3"].map(|id| got(200, &item(id))).into(), ars());
+    assert_eq!((whole.listed.len(), whole.has_unread), (3, false));
+}
+
+#[test]
 fn what_no_open_listing_has_is_closed() {
     let closed = json!({
         "id": "MLA1", "status": "closed", "currency_id": "USD", "available_quantity": 7,
