@@ -127,8 +127,7 @@ impl ShopReader for Shopify {
         if shop.myshopify_domain != access.shop_id {
             return Err(ShopError::Malformed("myshopifyDomain is another shop's".to_owned()));
         }
-        let scopes: Vec<String> =
-            current_app_installation.access_scopes.into_iter().map(|scope| scope.handle).collect();
+        let scopes = current_app_installation.scopes();
         let missing = SCOPES.iter().filter(|scope| !grants(&scopes, scope)).map(|scope| (*scope).to_owned()).collect();
         let info = ShopInfo {
             shop_id: access.shop_id.clone(),

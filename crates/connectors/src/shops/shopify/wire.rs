@@ -246,12 +246,19 @@ pub struct ShopAddressWire {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallationWire {
-    pub access_scopes: Vec<ScopeWire>,
+    access_scopes: Vec<ScopeWire>,
+}
+
+impl InstallationWire {
+    /// What the shop grants the app now.
+    pub fn scopes(self) -> Vec<String> {
+        self.access_scopes.into_iter().map(|scope| scope.handle).collect()
+    }
 }
 
 #[derive(Debug, Deserialize)]
-pub struct ScopeWire {
-    pub handle: String,
+struct ScopeWire {
+    handle: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -3,7 +3,7 @@
 use domain::shops::{Access, Purpose, RefreshError, Secret, ShopAuth as _, ShopError, ShopReader as _};
 use time::{Duration, OffsetDateTime};
 
-use super::world::{NOW, Read, SHOP, World, config, grant};
+use super::world::{NOW, Read, SHOP, World, all, config, euro, grant};
 use devtools::shops::{Stub as _, clock::Change};
 
 fn later(world: &World, seconds: i64) -> OffsetDateTime {
@@ -107,6 +107,22 @@ async fn without_the_right_to_all_orders_history_begins_60_days_ago() {
     assert_eq!(info.history_from, Some(NOW - Duration::days(60)));
     let read = Read::of(&world.orders(Purpose::BackFill).await.unwrap());
     assert!(!read.taken.is_empty() && read.taken.values().all(|order| order.at >= NOW - Duration::days(60)));
+}
+
+#[tokio::test]
+async fn an_order_that_is_not_shown_is_gone_where_all_are_shown_now() {
+    let mut restricted = config();
+    let scopes = connectors::shops::shopify::SCOPES.map(str::to_owned);
+    restricted.scopes = Some(scopes.iter().filter(|scope| *scope != "read_all_orders").cloned().collect());
+    for (config, voided) in [(config(), vec!["1".to_owned()]), (restricted, vec![])] {
+        let world = World::new(config).await;
+        let old = world.truth().orders.into_iter().find(|(_, order)| order.at < NOW - Duration::days(60)).unwrap().0;
+        // All was granted with the token.
+        let access = Access { scopes: scopes.to_vec(), ..world.access.clone() };
+        let ids = vec!["1".to_owned(), old];
+        let batches = all(world.shopify.orders_by_id(&access, ids, euro())).await.unwrap();
+        assert_eq!(Read::of(&batches).voided, voided);
+    }
 }
 
 #[tokio::test]
