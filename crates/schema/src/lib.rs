@@ -1359,6 +1359,7 @@ diesel::table! {
         sent_at -> Timestamptz,
         is_undecided -> Bool,
         vote_due_at -> Nullable<Timestamptz>,
+        edited_at -> Nullable<Timestamptz>,
     }
 }
 

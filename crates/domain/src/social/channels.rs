@@ -60,7 +60,11 @@ pub struct Comment {
 pub enum Change {
     /// It is there, as far as is known since now. Hearing so again changes nothing.
     Posted(Comment),
-    Edited(Comment),
+    /// Its text is another one since `at`; `None`: the network does not say, and it is taken for when it arrived.
+    Edited {
+        comment: Comment,
+        at: Option<OffsetDateTime>,
+    },
     /// Deleted, by its identifier.
     Removed(String),
     Hidden(String),

@@ -259,7 +259,7 @@ async fn what_is_gone_stays_gone_in_whatever_order_it_is_told() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     let profile = profile(&db, account, "17").await;
-    let edited = |id: &str| Change::Edited(comment(id, None, "adiós"));
+    let edited = |id: &str| Change::Edited { comment: comment(id, None, "adiós"), at: Some(NOW) };
     let told = |id: &str| [Change::Posted(comment(id, None, "hola")), edited(id), Change::Removed(id.into())];
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     for (at, order) in orders.into_iter().enumerate() {
@@ -278,6 +278,32 @@ async fn what_is_gone_stays_gone_in_whatever_order_it_is_told() {
         assert_eq!((gone.status, gone.last_message.body, gone.waiting_since), (Status::Closed, None, None), "{at}");
     }
     assert_eq!(next(&db).await, None);
+}
+
+#[tokio::test]
+async fn the_newest_text_stays_in_whatever_order_edits_are_told() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let edited = |id: &str, text: &str, seconds: i64| Change::Edited {
+        comment: comment(id, None, text),
+        at: Some(NOW + Duration::seconds(seconds)),
+    };
+    let told =
+        |id: &str| [Change::Posted(comment(id, None, "hola")), edited(id, "¿precio?", 1), edited(id, "¿talle?", 2)];
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for (place, order) in orders.into_iter().enumerate() {
+        for at in order {
+            db.store.take_in(&profile, vec![told(&place.to_string())[at].clone()], NOW).await.unwrap();
+        }
+    }
+    let found = all(&db, account).await;
+    assert_eq!(found.len(), orders.len());
+    for conversation in found {
+        assert_eq!(conversation.last_message.body.as_deref(), Some("¿talle?"), "{}", conversation.external_id);
+    }
+    let unsaid = Change::Edited { comment: comment("0", None, "gracias"), at: None };
+    assert_eq!(db.store.take_in(&profile, vec![unsaid], NOW + Duration::MINUTE).await.unwrap(), 1);
 }
 
 #[tokio::test]

@@ -50,16 +50,17 @@ impl SocialInbox for MetaHooks {
         };
         let mut parsed = ParsedHook::default();
         for entry in hook.entry {
-            let Ok(Entry { id, changes, field, value }) = serde_json::from_str::<Entry>(entry.get()) else {
+            let Ok(Entry { id, time, changes, field, value }) = serde_json::from_str::<Entry>(entry.get()) else {
                 parsed.unread += 1;
                 continue;
             };
+            let at = time.and_then(|time| OffsetDateTime::from_unix_timestamp(time.get().parse().ok()?).ok());
             let mut batch = Batch { channel, profile: id, changes: Vec::new() };
             // With Instagram Login the one change stands on the entry itself.
             let own = field.zip(value).map(|(field, value)| Ok(WireChange { field, value }));
             let nested = changes.iter().map(|change| serde_json::from_str::<WireChange>(change.get()));
             for change in nested.chain(own) {
-                match change.and_then(|change| read(channel, &change)) {
+                match change.and_then(|change| read(channel, &change, at)) {
                     Ok(change) => batch.changes.extend(change),
                     Err(_) => parsed.unread += 1,
                 }
@@ -72,11 +73,11 @@ impl SocialInbox for MetaHooks {
     }
 }
 
-/// The change of a comment; `None`: it is about something else.
-fn read(channel: Channel, change: &WireChange) -> serde_json::Result<Option<Change>> {
+/// The change of a comment, told at `at`; `None`: it is about something else.
+fn read(channel: Channel, change: &WireChange, at: Option<OffsetDateTime>) -> serde_json::Result<Option<Change>> {
     match (channel, change.field.as_str()) {
         (Channel::Instagram, "comments") => instagram(&change.value),
-        (Channel::Facebook, "feed") => facebook(&change.value),
+        (Channel::Facebook, "feed") => facebook(&change.value, at),
         _ => Ok(None),
     }
 }
@@ -92,6 +93,8 @@ struct Hook {
 #[derive(Deserialize)]
 struct Entry {
     id: String,
+    /// When it was sent, in seconds.
+    time: Option<Box<RawValue>>,
     #[serde(default)]
     changes: Vec<Box<RawValue>>,
     field: Option<String>,
@@ -155,8 +158,9 @@ struct FeedChange {
     post: Option<Node>,
 }
 
-/// Reactions to comments carry `comment_id` too, so `item` decides.
-fn facebook(value: &RawValue) -> serde_json::Result<Option<Change>> {
+/// Reactions to comments carry `comment_id` too, so `item` decides. Unverified: that of two edits the later one is told with the
+/// later `time`, which is when the hook was sent: an edit says no other.
+fn facebook(value: &RawValue, at: Option<OffsetDateTime>) -> serde_json::Result<Option<Change>> {
     let change: FeedChange = serde_json::from_str(value.get())?;
     let Some(id) = change.comment_id.filter(|_| change.item.as_deref() == Some("comment")) else { return Ok(None) };
     let post_id = change.post_id.or_else(|| change.post.map(|post| post.id));
@@ -177,7 +181,7 @@ fn facebook(value: &RawValue) -> serde_json::Result<Option<Change>> {
     };
     Ok(match change.verb.as_deref() {
         Some("add") => Some(Change::Posted(comment(change.message.unwrap_or_default()))),
-        Some("edited") => Some(Change::Edited(comment(change.message.unwrap_or_default()))),
+        Some("edited") => Some(Change::Edited { comment: comment(change.message.unwrap_or_default()), at }),
         Some("remove") => Some(Change::Removed(id)),
         Some("hide") => Some(Change::Hidden(id)),
         Some("unhide") => Some(Change::Unhidden(id)),
@@ -243,13 +247,14 @@ mod tests {
         let feed = |verb: &str, item: &str| {
             let value = json!({"item": item, "verb": verb, "comment_id": "9_2", "post_id": "9", "parent_id": "9",
                 "from": {"id": "5", "name": "Ana"}, "message": "hola", "created_time": 1_777_636_800});
-            let hook =
-                json!({"object": "page", "entry": [{"id": "1", "changes": [{"field": "feed", "value": value}]}]});
+            let changes = [json!({"field": "feed", "value": value})];
+            let hook = json!({"object": "page", "entry": [{"id": "1", "time": 1_777_636_860, "changes": changes}]});
             app().parse(hook.to_string().as_bytes()).batches.into_iter().flat_map(|batch| batch.changes).next()
         };
         let Some(Change::Posted(comment)) = feed("add", "comment") else { panic!() };
         assert_eq!((comment.parent_id, comment.post_id.as_deref()), (None, Some("9")));
-        assert!(matches!(feed("edited", "comment"), Some(Change::Edited(_))));
+        let Some(Change::Edited { at, .. }) = feed("edited", "comment") else { panic!() };
+        assert_eq!(at, Some(OffsetDateTime::from_unix_timestamp(1_777_636_860).unwrap()));
         assert_eq!(feed("remove", "comment"), Some(Change::Removed("9_2".into())));
         assert_eq!(feed("hide", "comment"), Some(Change::Hidden("9_2".into())));
         assert_eq!(feed("unhide", "comment"), Some(Change::Unhidden("9_2".into())));

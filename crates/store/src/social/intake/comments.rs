@@ -30,10 +30,18 @@ pub(super) async fn take_in(
 ) -> Result<bool, Failure> {
     match change {
         Change::Posted(comment) => posted(connection, profile, comment, now).await,
-        Change::Edited(comment) => match edited(connection, profile, comment, now).await? {
-            0 => posted(connection, profile, comment, now).await,
-            _ => Ok(true),
-        },
+        Change::Edited { comment, at } => {
+            let at = at.unwrap_or(now);
+            if edited(connection, profile, comment, at, now).await? > 0 {
+                return Ok(true);
+            }
+            let is_new = posted(connection, profile, comment, now).await?;
+            if is_new {
+                let told = message(profile.account.0, profile.channel.as_str(), &comment.external_id);
+                diesel::update(told).set(messages::edited_at.eq(at)).execute(connection).await?;
+            }
+            Ok(is_new)
+        }
         Change::Removed(id) => removal(connection, profile, id, Reason::Deleted, now).await,
         Change::Hidden(id) => removal(connection, profile, id, Reason::Hidden, now).await,
         Change::Unhidden(id) => unhidden(connection, profile, id, now).await,
@@ -300,17 +308,21 @@ fn message<'a>(account: i64, channel: &'a str, comment: &'a str) -> _ {
         .filter(messages::external_id.eq(comment))
 }
 
+/// A comment has another text since `at`, unless it has one that is newer: networks tell of things in any order.
 async fn edited(
     connection: &mut AsyncPgConnection,
     profile: &SocialAccount,
     comment: &Comment,
+    at: OffsetDateTime,
     now: OffsetDateTime,
 ) -> Result<usize, Failure> {
     let (account, channel) = (profile.account.0, profile.channel.as_str());
     let text = comment.text.replace('\0', "");
     let found = diesel::update(message(account, channel, &comment.external_id))
         .filter(messages::deleted_at.is_null())
+        .filter(messages::edited_at.is_null().or(messages::edited_at.le(at)))
         .set((
+            messages::edited_at.eq(at),
             messages::fingerprint.eq(fingerprint_of(&text).to_vec()),
             messages::body.eq(text),
             messages::is_undecided.eq(messages::direction.eq(Direction::In.as_str())),

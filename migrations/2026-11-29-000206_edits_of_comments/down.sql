@@ -1,0 +1,1 @@
+ALTER TABLE conversation_messages DROP COLUMN edited_at;
