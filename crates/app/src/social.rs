@@ -1,5 +1,5 @@
-//! The worker behind conversations: hooks are read, comments decided about, answers sent once, and what no hook told of is
-//! polled. Beside it a language model is asked for its vote where an account wants that.
+//! The worker behind conversations: hooks are read, comments decided about, and answers sent once. Beside it what no hook told of
+//! is polled, some profiles at a time, and a language model is asked for its vote where an account wants that.
 
 mod deliver;
 pub mod profiles;
@@ -9,6 +9,7 @@ pub use votes::Voter;
 
 use std::{
     collections::HashMap,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -33,7 +34,7 @@ use domain::{
 };
 use futures_util::{FutureExt, future::join_all};
 use time::{Duration, OffsetDateTime};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tracing::Instrument;
 
 use crate::{
@@ -42,7 +43,7 @@ use crate::{
         Ports,
         tokens::{AccessError, Held},
     },
-    worker,
+    worker::{self, Turns},
 };
 
 /// How often the worker looks.
@@ -52,8 +53,11 @@ const POLL_EVERY: Duration = Duration::minutes(5);
 /// How far back the first poll of a profile reads, and how much each further one reads twice.
 const POLL_FIRST: Duration = Duration::hours(24);
 const POLL_OVERLAP: Duration = Duration::hours(1);
-/// How long a poll may take: meanwhile no answer is sent.
+/// How long the network has to tell what was written.
 const POLL_WITHIN: StdDuration = StdDuration::from_secs(60);
+/// Profiles that are polled at a time, one of an account: networks that are slow then keep no other account waiting. Each
+/// profile's calls follow each other, so its limits are kept to as before.
+const POLLS: usize = 8;
 /// Of each kind of work at a time, so that none keeps the others waiting.
 const AT_ONCE: usize = 50;
 
@@ -128,7 +132,7 @@ impl SocialWorker {
     pub async fn run(self, stopped: impl Future<Output = ()> + Send) {
         let stopped = stopped.shared();
         let votes = join_all((0..votes::AT_ONCE).map(|_| self.vote(stopped.clone())));
-        tokio::join!(self.answer(stopped.clone()), votes);
+        tokio::join!(self.answer(stopped.clone()), self.poll(stopped.clone()), votes);
     }
 
     async fn answer(&self, stopped: impl Future<Output = ()>) {
@@ -137,23 +141,30 @@ impl SocialWorker {
         worker::run_to_the_end(stopped, EVERY, "conversations wait; trying again", turn).await;
     }
 
-    /// Does what is due.
+    /// Does what is due, and polls one profile. For tests.
     ///
     /// # Errors
     /// Trouble with the database; what was taken is taken again later.
     pub async fn tick(&self) -> Result<(), StoreError> {
-        self.turn(&AtomicI64::new(0)).await
+        let worked = self.turn(&AtomicI64::new(0)).await;
+        let now = self.now();
+        let polled = match self.profiles.take_poll(now, POLL_EVERY, Vec::new()).await {
+            Ok(Some(profile)) => self.poll_one(profile, now).await,
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        worked.and(polled)
     }
 
-    /// The same, but of the comments only those after the one that was `passed` last, until there are none. What fails of one
-    /// kind of work keeps no other from being done: the first failure is told in the end.
+    /// Reads hooks, decides about comments and sends answers, but of the comments only those after the one that was `passed`
+    /// last, until there are none. What fails of one kind of work keeps no other from being done: the first failure is told in
+    /// the end.
     async fn turn(&self, passed: &AtomicI64) -> Result<(), StoreError> {
         let woken = self.intake.wake(self.now()).await;
         let read = for_a_while(|| self.read_hook()).await;
         let decided = for_a_while(|| self.decide_next(passed)).await;
         let delivered = for_a_while(|| self.deliver_next()).await;
-        let polled = self.poll().await;
-        woken.and(read).and(decided).and(delivered).and(polled)
+        woken.and(read).and(decided).and(delivered)
     }
 
     /// Takes the oldest hook in. Whether there was one.
@@ -274,12 +285,41 @@ impl SocialWorker {
         }
     }
 
-    /// Reads what no hook told of, for one profile that is due.
-    async fn poll(&self) -> Result<(), StoreError> {
-        let now = self.now();
-        let Some(account) = self.profiles.take_poll(now, POLL_EVERY).await? else { return Ok(()) };
-        let span = tracing::error_span!("social_poll", account_id = account.account.0, profile = account.id.0);
-        self.catch_up(account, now).instrument(span).await
+    /// Reads what no hook told of until `stopped`; polls under way may end then, for some seconds.
+    async fn poll(&self, stopped: impl Future<Output = ()>) {
+        let (mut stopped, mut polls) = (pin!(stopped), Turns::default());
+        loop {
+            if let Err(error) = self.start_polls(&mut polls).await {
+                outage::warn(&error, "profiles cannot be polled; trying again");
+            }
+            tokio::select! {
+                () = &mut stopped => break,
+                () = sleep(EVERY) => {}
+                () = polls.ended(), if !polls.is_empty() => {}
+            }
+        }
+        polls.finish().await;
+    }
+
+    /// Starts to poll the profiles that are due, as many as there are places: one of an account, the longest due first.
+    async fn start_polls(&self, polls: &mut Turns) -> Result<(), StoreError> {
+        while polls.len() < POLLS {
+            let now = self.now();
+            let taken = self.profiles.take_poll(now, POLL_EVERY, polls.accounts()).await?;
+            let Some(profile) = taken else { break };
+            let this = self.clone();
+            polls.start(profile.account, async move {
+                if let Err(error) = this.poll_one(profile, now).await {
+                    outage::warn(&error, "a profile cannot be polled; it has its turn again");
+                }
+            });
+        }
+        Ok(())
+    }
+
+    async fn poll_one(&self, profile: SocialAccount, now: OffsetDateTime) -> Result<(), StoreError> {
+        let span = tracing::error_span!("social_poll", account_id = profile.account.0, profile = profile.id.0);
+        self.catch_up(profile, now).instrument(span).await
     }
 
     /// Reads what was written on a profile since it was read last.

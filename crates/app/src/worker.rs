@@ -1,11 +1,18 @@
-//! Loops of workers that look for work again and again.
+//! Loops of workers that look for work again and again, and work of several accounts at a time.
 
-use std::{future::Future, time::Duration};
+use std::{collections::HashMap, future::Future, time::Duration};
 
-use domain::StoreError;
-use tokio::time::sleep;
+use domain::{AccountId, StoreError};
+use tokio::{
+    task::{self, JoinSet},
+    time::{sleep, timeout},
+};
 
 use crate::outage;
+
+/// How long turns under way may go on when the process is about to stop; then they are dropped, and what they did not finish is
+/// done again.
+const GRACE: Duration = Duration::from_secs(15);
 
 /// Takes turns until `stop`: the next one at once where there was something to do, else after `pause`. A turn that is under way
 /// then is dropped. The log says `failed` of a turn that fails.
@@ -44,6 +51,48 @@ pub async fn run_to_the_end<F: Future<Output = Result<bool, StoreError>>>(
             () = &mut stop => return,
             () = sleep(pause) => {}
         }
+    }
+}
+
+/// Turns under way: who starts them keeps to one an account, so that none has all places.
+#[derive(Default)]
+pub struct Turns {
+    running: JoinSet<()>,
+    accounts: HashMap<task::Id, AccountId>,
+}
+
+impl Turns {
+    pub fn len(&self) -> usize {
+        self.running.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    /// Accounts that have one.
+    pub fn accounts(&self) -> Vec<AccountId> {
+        self.accounts.values().copied().collect()
+    }
+
+    pub fn start(&mut self, account: AccountId, turn: impl Future<Output = ()> + Send + 'static) {
+        self.accounts.insert(self.running.spawn(turn).id(), account);
+    }
+
+    /// Waits for the end of one.
+    pub async fn ended(&mut self) {
+        let id = match self.running.join_next_with_id().await {
+            Some(Ok((id, ()))) => id,
+            Some(Err(error)) => error.id(),
+            None => return,
+        };
+        self.accounts.remove(&id);
+    }
+
+    /// Lets all end, for a while.
+    pub async fn finish(mut self) {
+        let rest = async { while self.running.join_next().await.is_some() {} };
+        let _ = timeout(GRACE, rest).await;
     }
 }
 

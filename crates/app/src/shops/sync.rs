@@ -1,9 +1,9 @@
 //! Reads the connected shops: leases connections that are due, gives each a turn, and lets others have theirs.
 
-use std::{collections::HashMap, future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use domain::{
-    AccountId, StoreError,
+    StoreError,
     imports::ImportStore,
     shops::{
         authorizations::AuthorizationStore,
@@ -14,17 +14,14 @@ use domain::{
 };
 use futures_util::FutureExt;
 use time::OffsetDateTime;
-use tokio::{
-    task::JoinSet,
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
 use tracing::Instrument;
 
 use super::{
     Ports,
     turn::{Stopped, Turn, due_after},
 };
-use crate::{deliveries::Jitter, outage};
+use crate::{deliveries::Jitter, outage, worker::Turns};
 
 /// How long a lease lasts; a process that dies holds a connection up for no longer.
 pub(super) const LEASE_SECONDS: i64 = 120;
@@ -38,8 +35,6 @@ const LONGEST_PAUSE: time::Duration = time::Duration::DAY;
 const EVERY: Duration = Duration::from_secs(1);
 /// How often what is kept for a time only is removed.
 const PRUNED_EVERY: Duration = Duration::from_secs(3_600);
-/// How long turns under way may go on when the process is about to stop; then they are dropped, and read again.
-const GRACE: Duration = Duration::from_secs(15);
 /// Due connections that are looked at: those of accounts that are being read are passed over.
 const LOOKED_AT: i64 = 100;
 
@@ -74,23 +69,22 @@ impl Syncer {
             tokio::select! {
                 () = &mut stop => break,
                 () = sleep(EVERY) => {}
-                () = turns.next(), if !turns.running.is_empty() => {}
+                () = turns.ended(), if !turns.is_empty() => {}
             }
         }
-        let rest = async { while turns.running.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(GRACE, rest).await;
+        turns.finish().await;
     }
 
     /// Starts turns for connections that are due, as many as there are places: one per account, the longest due first.
     async fn start_due(&self, turns: &mut Turns) -> Result<(), StoreError> {
-        if turns.running.len() >= self.at_once {
+        if turns.len() >= self.at_once {
             return Ok(());
         }
         for due in self.ports.syncs.due(self.ports.now(), LOOKED_AT).await? {
-            if turns.running.len() >= self.at_once {
+            if turns.len() >= self.at_once {
                 return Ok(());
             }
-            if turns.accounts.values().any(|account| *account == due.account) {
+            if turns.accounts().contains(&due.account) {
                 continue;
             }
             if let Some(leased) = self.ports.syncs.lease(due, LEASE_SECONDS).await? {
@@ -98,8 +92,7 @@ impl Syncer {
                 let provider = leased.integration.provider;
                 let span =
                     tracing::error_span!("shop_sync", account_id = account.0, integration = integration.0, %provider);
-                let turn = async move { this.turn(leased).await }.instrument(span);
-                turns.accounts.insert(turns.running.spawn(turn).id(), account);
+                turns.start(account, async move { this.turn(leased).await }.instrument(span));
             }
         }
         Ok(())
@@ -185,24 +178,5 @@ impl Syncer {
             Ok((runs, hooks, states)) => tracing::debug!(runs, hooks, states, "old rows of connections are removed"),
             Err(error) => outage::warn(&error, "old rows of connections could not be removed"),
         }
-    }
-}
-
-/// Turns under way.
-#[derive(Default)]
-struct Turns {
-    running: JoinSet<()>,
-    accounts: HashMap<tokio::task::Id, AccountId>,
-}
-
-impl Turns {
-    /// Waits for the end of one.
-    async fn next(&mut self) {
-        let id = match self.running.join_next_with_id().await {
-            Some(Ok((id, ()))) => id,
-            Some(Err(error)) => error.id(),
-            None => return,
-        };
-        self.accounts.remove(&id);
     }
 }

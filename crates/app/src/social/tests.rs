@@ -1,11 +1,16 @@
-//! What is done when something fails.
+//! What is done when something fails, or takes long.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    future::pending,
+    sync::{Mutex, PoisonError},
+};
 
+use async_trait::async_trait;
 use domain::{
-    AccountId,
+    AccountId, SocialAccountId,
     accounts::Platform,
     social::{
+        channels::{Change, Comment, Shown},
         replies::{MockHookLog, MockIntake, MockProfileStore, MockReplyQueue},
         votes::MockVoteStore,
     },
@@ -23,13 +28,13 @@ fn note(steps: &Steps, step: impl Into<String>) {
 
 /// A worker with three comments to decide about, of which the first takes the database too long.
 fn worker(steps: &Steps) -> SocialWorker {
-    let (mut intake, mut queue, mut profiles) = (MockIntake::new(), MockReplyQueue::new(), MockProfileStore::new());
+    let (mut intake, mut queue, mut votes) = (MockIntake::new(), MockReplyQueue::new(), MockVoteStore::new());
     intake.expect_wake().returning(|_| Ok(()));
     intake.expect_next_undecided().returning(|after| {
         let next = (1..=3).find(|id| *id > after.0);
         Ok(next.map(|id| Waiting { account: AccountId(id), message: MessageId(id) }))
     });
-    let (looked_at, sent, polled) = (steps.clone(), steps.clone(), steps.clone());
+    let (looked_at, sent) = (steps.clone(), steps.clone());
     intake.expect_undecided().returning(move |comment, _| {
         note(&looked_at, comment.message.0.to_string());
         if comment.message.0 == 1 { Err(StoreError::Overloaded("it takes too long".into())) } else { Ok(None) }
@@ -38,16 +43,13 @@ fn worker(steps: &Steps) -> SocialWorker {
         note(&sent, "send");
         Ok(None)
     });
-    profiles.expect_take_poll().returning(move |_, _| {
-        note(&polled, "poll");
-        Ok(None)
-    });
+    votes.expect_waiting().returning(|_| Ok(None));
     SocialWorker {
         hooks: Arc::new(MockHookLog::new()),
-        profiles: Arc::new(profiles),
+        profiles: Arc::new(MockProfileStore::new()),
         intake: Arc::new(intake),
         queue: Arc::new(queue),
-        votes: Arc::new(MockVoteStore::new()),
+        votes: Arc::new(votes),
         voter: None,
         inbox: None,
         networks: HashMap::new(),
@@ -65,5 +67,73 @@ async fn a_comment_that_cannot_be_decided_about_holds_up_nothing_else_and_has_it
         worker.turn(&passed).await.unwrap();
     }
     let steps = steps.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    assert_eq!(steps, ["1", "send", "poll", "2", "3", "send", "poll", "1", "send", "poll"]);
+    assert_eq!(steps, ["1", "send", "2", "3", "send", "1", "send"]);
+}
+
+/// A network that never tells what was written.
+struct Silent(Steps);
+
+#[async_trait]
+impl SocialReplies for Silent {
+    fn channel(&self) -> Channel {
+        Channel::Instagram
+    }
+
+    async fn read(&self, _: &Profile, _: &str) -> Result<Comment, ChannelError> {
+        Err(ChannelError::NotFound)
+    }
+
+    async fn reply(&self, _: &Profile, _: &str, _: &str) -> Result<String, ChannelError> {
+        Err(ChannelError::NotFound)
+    }
+
+    async fn replies(&self, _: &Profile, _: &str) -> Result<Vec<Shown>, ChannelError> {
+        Ok(Vec::new())
+    }
+
+    async fn changes(&self, profile: &Profile, _: OffsetDateTime) -> Result<Vec<Change>, ChannelError> {
+        note(&self.0, format!("poll {}", profile.external_id));
+        pending().await
+    }
+}
+
+fn profile(sealer: &dyn Sealer, account: i64, id: i64) -> SocialAccount {
+    let (account, id) = (AccountId(account), SocialAccountId(id));
+    SocialAccount {
+        account,
+        id,
+        channel: Channel::Instagram,
+        external_id: id.0.to_string(),
+        app_scoped_id: None,
+        handle: None,
+        integration: None,
+        sealed_token: sealer.seal(token_binding(account, id), b"token").ok(),
+        last_poll_at: None,
+        blocked_until: None,
+        page_id: None,
+        subscribe_due_at: None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_network_that_is_slow_holds_up_no_answer_and_no_other_account() {
+    let steps = Steps::default();
+    let mut worker = worker(&steps);
+    let sealer = worker.shops.sealer.clone();
+    let due = Mutex::new([(7, 1), (7, 2), (8, 3)].map(|(account, id)| profile(&*sealer, account, id)).to_vec());
+    let mut profiles = MockProfileStore::new();
+    profiles.expect_take_poll().returning(move |_, _, busy| {
+        let mut due = due.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = due.iter().position(|profile| !busy.contains(&profile.account));
+        Ok(place.map(|place| due.remove(place)))
+    });
+    worker.profiles = Arc::new(profiles);
+    let silent = Network { replies: Arc::new(Silent(steps.clone())), is_stand_in: false };
+    worker.networks = HashMap::from([(Channel::Instagram, silent)]);
+    worker.run(sleep(POLL_WITHIN + StdDuration::from_secs(5))).await;
+    let steps = steps.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let polls: Vec<_> = steps.iter().filter(|step| step.starts_with("poll")).collect();
+    assert_eq!(polls, ["poll 1", "poll 3", "poll 2"], "one of an account at a time");
+    let meanwhile = steps.iter().skip_while(|step| *step != "poll 1").take_while(|step| *step != "poll 2");
+    assert!(meanwhile.filter(|step| *step == "send").count() > 100, "{steps:?}");
 }

@@ -191,8 +191,13 @@ pub trait ProfileStore: Send + Sync {
     /// Whose a profile is. `None`: nobody is connected to it.
     async fn owner(&self, channel: Channel, external_id: &str) -> Result<Option<SocialAccount>, StoreError>;
     async fn profile(&self, account: AccountId, id: SocialAccountId) -> Result<Option<SocialAccount>, StoreError>;
-    /// Takes a profile whose time to be polled has come; it is due again after `interval`.
-    async fn take_poll(&self, now: OffsetDateTime, interval: Duration) -> Result<Option<SocialAccount>, StoreError>;
+    /// Takes the profile whose time to be polled has come first, of no account that is `busy`; it is due again after `interval`.
+    async fn take_poll(
+        &self,
+        now: OffsetDateTime,
+        interval: Duration,
+        busy: Vec<AccountId>,
+    ) -> Result<Option<SocialAccount>, StoreError>;
     /// What came of subscribing to its hooks, and when that is to be done again.
     async fn subscribed(
         &self,

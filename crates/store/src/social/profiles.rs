@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Bytea, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bytea, Nullable, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -44,9 +44,10 @@ statement!(
 );
 
 statement!(
-    /// The profile that is due first. Locks nothing: it looks at every account.
-    Due(now: OffsetDateTime => Timestamptz) -> DueRow = "
-    SELECT account_id, id, poll_due_at AS due_at FROM social_accounts WHERE poll_due_at <= $1 ORDER BY poll_due_at LIMIT 1"
+    /// The profile that is due first, but of no account that is busy. Locks nothing: it looks at every account.
+    Due(now: OffsetDateTime => Timestamptz, busy: Vec<i64> => Array<BigInt>) -> DueRow = "
+    SELECT account_id, id, poll_due_at AS due_at FROM social_accounts
+    WHERE poll_due_at <= $1 AND account_id <> ALL ($2) ORDER BY poll_due_at LIMIT 1"
 );
 
 row!(
@@ -205,10 +206,16 @@ impl ProfileStore for Store {
         row.map(SocialAccount::try_from).transpose()
     }
 
-    async fn take_poll(&self, now: OffsetDateTime, interval: Duration) -> Result<Option<SocialAccount>, StoreError> {
+    async fn take_poll(
+        &self,
+        now: OffsetDateTime,
+        interval: Duration,
+        busy: Vec<AccountId>,
+    ) -> Result<Option<SocialAccount>, StoreError> {
+        let due = Due { now, busy: busy.into_iter().map(|account| account.0).collect() };
         let row: Option<ProfileRow> = self
             .run::<_, Failure>(async |connection| {
-                let due: Option<DueRow> = Due { now }.get_result(connection).await.optional()?;
+                let due: Option<DueRow> = due.get_result(connection).await.optional()?;
                 let Some(DueRow { account_id, id, due_at }) = due else { return Ok(None) };
                 // Of two workers that saw the same the second moves nothing.
                 let taken = diesel::update(profiles::table.find((account_id, id)))

@@ -56,7 +56,7 @@ async fn told(db: &Database, account: AccountId) -> Vec<String> {
 }
 
 async fn is_due(db: &Database) -> bool {
-    db.store.take_poll(LATER, Duration::minutes(5)).await.unwrap().is_some()
+    db.store.take_poll(LATER, Duration::minutes(5), Vec::new()).await.unwrap().is_some()
 }
 
 #[tokio::test]
@@ -72,6 +72,8 @@ async fn a_profile_is_connected_polled_ended_and_connected_again() {
     assert_eq!((held.account, held.sealed_token.as_deref()), (account, Some(&b"sealed"[..])));
     assert_eq!(held.page_to_subscribe(NOW + Duration::DAY), Some("101"));
     assert_eq!(held.page_to_subscribe(LATER), None);
+    let none_of = db.store.take_poll(LATER, Duration::minutes(5), vec![account]).await.unwrap();
+    assert_eq!(none_of, None, "the account is polled already");
     assert!(is_due(&db).await);
 
     assert_eq!(db.store.end(account, made.id, None, LATER).await.unwrap(), Ended::Now);
