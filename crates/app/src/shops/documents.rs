@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use domain::{
     imports::{
-        AdSpendRow, Buyer, DocumentKind, DocumentPart, Line, MAX_AMOUNT, MAX_DECIMALS, MAX_ID_CHARS, MAX_NAME_CHARS,
-        MAX_QUANTITY, refund_id,
+        AdDetail, AdSpendRow, Buyer, DocumentKind, DocumentPart, Line, MAX_AMOUNT, MAX_DECIMALS, MAX_ID_CHARS,
+        MAX_NAME_CHARS, MAX_QUANTITY, refund_id,
     },
     instants,
-    shops::{Refund, ShopError, ShopOrder},
+    shops::{Refund, ShopOrder},
     text,
     zone::Zone,
 };
@@ -108,23 +108,19 @@ pub fn check_optional(what: &str, amount: Option<Decimal>) -> Result<(), String>
     amount.map_or(Ok(()), |amount| check_amount(what, amount))
 }
 
-/// Whether the counts of a day of an ad are such as a file may have: they are added up over ads and days.
-///
-/// # Errors
-/// [`ShopError::Malformed`] names the first that is not.
-pub fn check_counts(row: &AdSpendRow) -> Result<(), ShopError> {
-    let whole = |count: Option<i64>| count.map(Decimal::from);
-    let counts = [
-        ("impressions", whole(row.impressions)),
-        ("clicks", whole(row.clicks)),
-        ("purchases", row.detail.purchases),
-        ("video views", whole(row.detail.video_3s)),
+/// Makes figures of a day of an ad that no file may have unknown, such as a negative revenue, and gives their names: like one that
+/// the platform does not tell, such a figure is part of no ratio, while the spend beside it counts.
+pub fn make_unknown(row: &mut AdSpendRow) -> Vec<&'static str> {
+    let AdSpendRow { impressions, clicks, detail: AdDetail { purchases, revenue, video_3s, .. }, .. } = row;
+    let is_count = |count: Decimal| (Decimal::ZERO..=Decimal::from(MAX_QUANTITY)).contains(&count);
+    let unknown = [
+        impressions.take_if(|count| !is_count((*count).into())).map(|_| "impressions"),
+        clicks.take_if(|count| !is_count((*count).into())).map(|_| "clicks"),
+        purchases.take_if(|count| !is_count(*count)).map(|_| "purchases"),
+        video_3s.take_if(|count| !is_count((*count).into())).map(|_| "video views"),
+        revenue.take_if(|amount| check_amount("", *amount).is_err()).map(|_| "revenue"),
     ];
-    let within = |count: &Decimal| (Decimal::ZERO..=Decimal::from(MAX_QUANTITY)).contains(count);
-    match counts.iter().find(|(_, count)| !count.iter().all(within)) {
-        Some((name, _)) => Err(ShopError::Malformed((*name).to_owned())),
-        None => Ok(()),
-    }
+    unknown.into_iter().flatten().collect()
 }
 
 /// A text that is shown and decides nothing: without U+0000, and cut where it is too long. `None` when nothing is left.
@@ -137,7 +133,6 @@ pub fn shown(given: String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use domain::imports::AdDetail;
     use rstest::rstest;
     use rust_decimal::dec;
     use time::macros::{date, datetime};
@@ -202,29 +197,36 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Some(1_000_000_000), dec!(0.5), None)]
-    #[case(None, dec!(0), None)]
-    #[case(Some(1_000_000_001), dec!(0), Some("clicks"))]
-    #[case(Some(-1), dec!(0), Some("clicks"))]
-    #[case(Some(0), dec!(-1), Some("purchases"))]
-    #[case(Some(0), dec!(1_000_000_001), Some("purchases"))]
-    fn what_an_ad_did_so_often_is_no_more_than_a_file_could_say(
+    #[case(Some(1_000_000_000), dec!(0.5), dec!(0), &[])]
+    #[case(None, dec!(0), dec!(3.50), &[])]
+    #[case(Some(1_000_000_001), dec!(0), dec!(0), &["clicks"])]
+    #[case(Some(-1), dec!(-1), dec!(0), &["clicks", "purchases"])]
+    #[case(Some(0), dec!(1_000_000_001), dec!(0), &["purchases"])]
+    #[case(Some(0), dec!(0), dec!(-4), &["revenue"])]
+    fn a_figure_of_an_ad_that_cannot_be_is_unknown_and_the_others_are_kept(
         #[case] clicks: Option<i64>,
         #[case] purchases: Decimal,
-        #[case] wrong: Option<&str>,
+        #[case] revenue: Decimal,
+        #[case] unknown: &[&str],
     ) {
-        let row = AdSpendRow {
+        let detail = AdDetail { purchases: Some(purchases), revenue: Some(revenue), ..AdDetail::default() };
+        let mut row = AdSpendRow {
             day: date!(2026 - 11 - 20),
             platform: "meta 5".to_owned(),
             campaign: "7".to_owned(),
             spend: dec!(1),
             impressions: Some(1_000_000_000),
             clicks,
-            detail: AdDetail { purchases: Some(purchases), ..AdDetail::default() },
+            detail,
             line: 1,
             record: Vec::new(),
         };
-        assert_eq!(check_counts(&row).err(), wrong.map(|field| ShopError::Malformed(field.to_owned())));
+        assert_eq!(make_unknown(&mut row), unknown);
+        let kept = |name: &str| !unknown.contains(&name);
+        assert_eq!((row.spend, row.impressions), (dec!(1), Some(1_000_000_000)));
+        assert_eq!(row.clicks, clicks.filter(|_| kept("clicks")));
+        assert_eq!(row.detail.purchases, Some(purchases).filter(|_| kept("purchases")));
+        assert_eq!(row.detail.revenue, Some(revenue).filter(|_| kept("revenue")));
     }
 
     #[test]

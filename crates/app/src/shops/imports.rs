@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 
 use super::{
     copies::Copies,
-    documents::{check_counts, check_id, check_optional, documents, shown},
+    documents::{check_id, check_optional, documents, make_unknown, shown},
 };
 
 /// Orders that are imported at a time: enough to be quick, few enough to be held in memory.
@@ -195,13 +195,21 @@ impl Importing {
         }
     }
 
-    /// Imports what was spent on ads from the day `first` to `last`: few enough rows to be held in memory.
+    /// Imports what was spent on ads from the day `first` to `last`: few enough rows to be held in memory. No row is left out, as
+    /// the rest of its day would pass for all that was spent; what else it says that cannot be is unknown.
     pub async fn ad_spend(&self, spend: AdSpend, first: Date, last: Date) -> Result<Tally, ImportFailure> {
-        let AdSpend { calls, rows, account } = spend;
+        let AdSpend { calls, mut rows, account } = spend;
         let mut tally = Tally::default();
         tally.called(calls);
         tally.counts.read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        rows.iter().try_for_each(check_counts)?;
+        for row in &mut rows {
+            let unknown = make_unknown(row);
+            if !unknown.is_empty() {
+                let ad = if row.detail.ad.is_empty() { &row.campaign } else { &row.detail.ad };
+                let reason = format!("its {} of {} cannot be, and count as unknown", unknown.join(", "), row.day);
+                tally.refuse("ad", ad.clone(), reason);
+            }
+        }
         if let Some(account) = account {
             let source = AdSource::Platform { account, first, last };
             let changes = self.imports.ad_spend(self.target(), source, one(rows)).await?.rows.rows;

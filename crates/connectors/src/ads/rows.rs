@@ -26,15 +26,11 @@ pub fn day(text: &str, field: &str) -> Result<Date, ShopError> {
     Date::parse(text, format_description!("[year]-[month]-[day]")).map_err(|_| ShopError::Malformed(field.to_owned()))
 }
 
-pub fn amount(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
-    let is_good = !amount.is_sign_negative() && amounts::is_importable(amount);
+/// What was spent. Where it cannot be read, nothing is: without it the rest of the day would pass for all that was spent. What ads
+/// did is not checked here: what of it cannot be is unknown, and keeps no spend from being read.
+pub fn spent(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
+    let is_good = amount >= Decimal::ZERO && amounts::is_importable(amount);
     if is_good { Ok(amount) } else { Err(ShopError::Malformed(field.to_owned())) }
-}
-
-/// A count, rounded: counts may come as numbers with decimals.
-pub fn count(count: Decimal, field: &str) -> Result<i64, ShopError> {
-    let whole = i64::try_from(count.round()).ok().filter(|whole| *whole >= 0);
-    whole.ok_or_else(|| ShopError::Malformed(field.to_owned()))
 }
 
 /// A text of a creative, as it is kept.

@@ -62,6 +62,8 @@ pub struct Answers {
     pub reread: Option<Duration>,
     /// What was spent on a day, where the platform sells ads.
     pub ads: Option<Result<Decimal, ShopError>>,
+    /// How often ads were clicked on a day.
+    pub clicks: Option<i64>,
     pub ads_asked_for: Vec<(Date, Date)>,
     pub asked_for: Vec<Vec<String>>,
     /// What the next readings of orders by number answer instead; `None` answers as usual.
@@ -313,14 +315,14 @@ impl ShopReader for FakePlatform {
         self.check(access)?;
         let mut answers = self.answers.lock().unwrap();
         answers.ads_asked_for.push((from, until));
-        let spend = answers.ads.clone().unwrap()?;
+        let (spend, clicks) = (answers.ads.clone().unwrap()?, answers.clicks);
         let row = |day| AdSpendRow {
             day,
             platform: "mercadolibre".to_owned(),
             campaign: "1".to_owned(),
             spend,
             impressions: None,
-            clicks: None,
+            clicks,
             detail: AdDetail::default(),
             line: 0,
             record: Vec::new(),

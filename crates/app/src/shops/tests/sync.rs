@@ -660,6 +660,23 @@ async fn ad_spend_is_read_once_a_day_and_its_last_days_again() {
 }
 
 #[tokio::test]
+async fn a_figure_of_ads_that_cannot_be_keeps_no_spend_from_being_read() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.platform.answers.lock().unwrap().ads = Some(Ok(dec!(12.34)));
+    world.platform.answers.lock().unwrap().clicks = Some(-1);
+    world.tick().await;
+    assert_eq!((world.last_error(), world.cursor(Stream::Ads)), (None, Some(START)));
+    let today = START.date();
+    let database = world.store.database();
+    assert_eq!(database.ad_spend[&today], dec!(12.34));
+    let run = database.runs.iter().find(|run| run.stream == Stream::Ads).unwrap();
+    assert_eq!((run.counts.read, run.counts.refused), (90, 90));
+    let reason = format!("its clicks of {today} cannot be, and count as unknown");
+    let last = run.refusals.last().unwrap();
+    assert_eq!((last.kind.as_str(), last.external_id.as_str(), &last.reason), ("ad", "1", &reason));
+}
+
+#[tokio::test]
 async fn a_shop_whose_ads_are_not_shown_is_no_failure() {
     let world = World::connected(Platform::Mercadolibre);
     world.platform.answers.lock().unwrap().ads = Some(Err(ShopError::MissingScope("advertising".to_owned())));

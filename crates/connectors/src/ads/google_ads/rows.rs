@@ -11,7 +11,7 @@ use rust_decimal::{Decimal, dec};
 use time::Date;
 
 use super::{
-    super::rows::{amount, named},
+    super::rows::{named, spent},
     creatives::Shown,
     figures::{CampaignDid, Days, Did, Known},
 };
@@ -58,15 +58,19 @@ impl Told {
     }
 }
 
-/// What a campaign did and none of its ads; `None` where they explain it.
+/// What a campaign did and none of its ads; `None` where they explain it. Ads did more where they were read a moment later; a whole
+/// below 0, which cannot be, must not pass for 0.
 fn rest(whole: &Did, explained: &Did) -> Option<Did> {
     let left = |whole: Decimal, explained: Decimal, least: Decimal| {
-        Some(whole - explained).filter(|left| *left > least).unwrap_or_default()
+        Some(whole - explained).filter(|left| *left > least || whole < -least).unwrap_or_default()
+    };
+    let count = |whole: i64, explained: i64| {
+        Some(whole.saturating_sub(explained)).filter(|left| *left > 0 || whole < 0).unwrap_or_default()
     };
     let rest = Did {
         spend: left(whole.spend, explained.spend, Decimal::ZERO),
-        impressions: (whole.impressions - explained.impressions).max(0),
-        clicks: (whole.clicks - explained.clicks).max(0),
+        impressions: count(whole.impressions, explained.impressions),
+        clicks: count(whole.clicks, explained.clicks),
         purchases: left(whole.purchases, explained.purchases, ROUNDING),
         revenue: left(whole.revenue, explained.revenue, ROUNDING),
     };
@@ -99,8 +103,8 @@ impl Day<'_> {
             body: creative.and_then(|creative| creative.body.clone()),
             status,
             currency: Some(told.currency),
-            purchases: Some(amount(purchases.round_dp(MAX_DECIMALS), "conversions")?),
-            revenue: Some(amount(revenue.round_dp(MAX_DECIMALS), "conversionsValue")?),
+            purchases: Some(purchases.round_dp(MAX_DECIMALS)),
+            revenue: Some(revenue.round_dp(MAX_DECIMALS)),
             video_3s: None,
             // Each kind of conversion has a window of its own.
             attribution: None,
@@ -110,7 +114,7 @@ impl Day<'_> {
             day: self.day,
             platform: told.name.clone(),
             campaign: self.campaign.to_owned(),
-            spend: amount(spend, "costMicros")?,
+            spend: spent(spend, "costMicros")?,
             impressions: Some(impressions),
             clicks: Some(clicks),
             detail,
@@ -161,6 +165,14 @@ mod tests {
         // The ads were read a moment later.
         assert_eq!(rows(did(dec!(2), 14, dec!(0), dec!(0)), &[ad, ad, ad]).len(), 3);
         assert_eq!(rows(Did::default(), &[]).len(), 0);
+    }
+
+    #[test]
+    fn what_a_campaign_did_below_0_does_not_pass_for_0() {
+        let rows = rows(did(dec!(3), 15, dec!(-1), dec!(-4)), &[]);
+        let [row] = rows.as_slice() else { panic!("{rows:?}") };
+        assert_eq!((row.spend, row.clicks), (dec!(3), Some(15)));
+        assert_eq!((row.detail.purchases, row.detail.revenue), (Some(dec!(-1)), Some(dec!(-4))));
     }
 
     #[test]

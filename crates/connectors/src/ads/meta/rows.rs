@@ -11,7 +11,7 @@ use domain::{
 use rust_decimal::Decimal;
 
 use super::{
-    super::rows::{amount, count, day, named},
+    super::rows::{day, named, spent},
     creatives::Shown,
     wire::{Action, Insight},
 };
@@ -36,11 +36,12 @@ pub(super) struct Told {
 impl Told {
     pub fn row(&self, insight: Insight, line: u64) -> Result<AdSpendRow, ShopError> {
         let day = day(&insight.date_start, "date_start")?;
-        let spend = amount(insight.spend.map_or(Decimal::ZERO, |spend| spend.0), "spend")?;
+        let spend = spent(insight.spend.map_or(Decimal::ZERO, |spend| spend.0), "spend")?;
         let (purchases, revenue) = claimed(&insight.actions, &insight.action_values);
         let shown = self.ads.get(&insight.ad_id.0);
         let creative = shown.and_then(|shown| shown.creative.clone());
         let is_video = creative.as_ref().is_some_and(|creative| creative.format == Format::Video);
+        let views = is_video.then(|| value(&insight.actions, VIEW).unwrap_or_default());
         let names = AdNames {
             campaign: named(insight.campaign_name.as_deref(), &insight.campaign_id.0),
             ad_set: named(insight.adset_name.as_deref(), &insight.adset_id.0),
@@ -55,9 +56,9 @@ impl Told {
             body: creative.and_then(|creative| creative.body),
             status: shown.map(|shown| shown.status),
             currency: Some(self.currency),
-            purchases: Some(count(purchases, "actions")?.into()),
-            revenue: Some(amount(revenue.round_dp(MAX_DECIMALS), "action_values")?),
-            video_3s: is_video.then(|| count(value(&insight.actions, VIEW).unwrap_or_default(), VIEW)).transpose()?,
+            purchases: Some(purchases.round()),
+            revenue: Some(revenue.round_dp(MAX_DECIMALS)),
+            video_3s: views.and_then(|views| views.round().try_into().ok()),
             attribution: Some(ATTRIBUTION.to_owned()),
             names: Some(names),
         };
@@ -136,8 +137,13 @@ mod tests {
     #[rstest]
     #[case(json!({ "spend": "-1" }), "spend")]
     #[case(json!({ "date_start": "20/11/2026" }), "date_start")]
-    #[case(json!({ "action_values": [{ "action_type": "purchase", "value": "-4" }] }), "action_values")]
-    fn what_cannot_be_is_refused(#[case] fields: Value, #[case] field: &str) {
+    fn a_day_is_not_read_without_its_spend(#[case] fields: Value, #[case] field: &str) {
         assert_eq!(row(fields).unwrap_err(), ShopError::Malformed(field.into()));
+    }
+
+    #[test]
+    fn a_revenue_that_cannot_be_keeps_no_spend_from_being_read() {
+        let row = row(json!({ "action_values": actions(&[("purchase", "-4")]) })).unwrap();
+        assert_eq!((row.spend, row.detail.revenue), (dec!(12.30), Some(dec!(-4))));
     }
 }
