@@ -185,6 +185,7 @@ pub fn syncer(config: &Config, ports: Ports, store: &Arc<Store>, connect: &Conne
         jitter: Arc::new(jitter),
         hooks_url: hooks_url(config)?,
         at_once: config.shops_at_once,
+        catalogues: Syncer::places_of_catalogues(config.shops_at_once),
     })
 }
 

@@ -372,8 +372,14 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// The catalogue, after telling where hooks are to be sent.
+    /// The catalogue, after telling where hooks are to be sent: in a later turn, where other catalogues have all the places for
+    /// them, as all places would then be held for an hour. Who connects a shop waits for its first one.
     async fn nightly(&mut self) -> Result<(), Stopped> {
+        let syncer = self.syncer;
+        let place = syncer.catalogues.try_acquire();
+        if place.is_err() && self.catalogue_read_at().is_some() {
+            return Ok(());
+        }
         self.subscribe().await;
         self.catalogue().await
     }

@@ -93,6 +93,7 @@ impl World {
             jitter: Arc::new(|| 0.0),
             hooks_url: Some("https://api.example.com/".to_owned()),
             at_once: 4,
+            catalogues: Syncer::places_of_catalogues(4),
         }
     }
 }

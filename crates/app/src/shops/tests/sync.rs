@@ -497,6 +497,24 @@ async fn a_catalogue_that_cannot_be_read_makes_no_order_late() {
 }
 
 #[tokio::test]
+async fn catalogues_do_not_take_all_places() {
+    let world = World::connected(Platform::Shopify);
+    let syncer = Syncer { catalogues: Syncer::places_of_catalogues(2), ..world.syncer() };
+    let passes = || world.platform.answers.lock().unwrap().catalogue_passes;
+    let place = syncer.catalogues.try_acquire().unwrap();
+    syncer.tick().await.unwrap();
+    assert_eq!(passes(), 1, "the first is waited for");
+    world.pass(Duration::DAY);
+    syncer.tick().await.unwrap();
+    assert_eq!((passes(), world.last_error()), (1, None));
+    assert!(world.cursor(Stream::Changes) > Some(START), "orders are read meanwhile");
+    drop(place);
+    world.pass(Duration::HOUR);
+    syncer.tick().await.unwrap();
+    assert_eq!(passes(), 2);
+}
+
+#[tokio::test]
 async fn a_history_goes_on_at_once_and_a_catalogue_that_fails_is_not_tried_as_often() {
     let world = World::connected(Platform::Shopify);
     let refused = ShopError::MissingScope("read_products".to_owned());
