@@ -4,6 +4,7 @@
 //! platforms.
 
 pub(crate) mod authorizations;
+pub mod catalogues;
 pub mod connect;
 mod copies;
 mod documents;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use app::{
     deliveries::Clock,
-    shops::{Connector, Connectors, Ports, connect::ConnectService, inbox::HookWorker, sync::Syncer},
+    shops::{
+        Connector, Connectors, Ports, catalogues::Catalogues, connect::ConnectService, inbox::HookWorker, sync::Syncer,
+    },
 };
 use connectors::{
     ads::{
@@ -185,7 +187,7 @@ pub fn syncer(config: &Config, ports: Ports, store: &Arc<Store>, connect: &Conne
         jitter: Arc::new(jitter),
         hooks_url: hooks_url(config)?,
         at_once: config.shops_at_once,
-        catalogues: Syncer::places_of_catalogues(config.shops_at_once),
+        catalogues: Catalogues::new(config.shops_at_once),
     })
 }
 

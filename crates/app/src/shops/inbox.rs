@@ -3,12 +3,12 @@
 use std::{
     collections::{BTreeSet, HashMap},
     future::Future,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration as Pause,
 };
 
 use domain::{
-    AccountId, InboxId, IntegrationId, StoreError,
+    AccountId, InboxId, StoreError,
     integrations::{Integration, RevokeReason},
     shops::{
         ShopError,
@@ -43,11 +43,6 @@ const LOOKED_AT: i64 = 1_000;
 const TAKEN: i64 = 200;
 /// How long a process keeps hooks to itself.
 const HELD: Duration = Duration::minutes(10);
-/// The catalogue is not read more often than this, however many hooks say that it changed.
-const CATALOGUE_PAUSE: Duration = Duration::minutes(5);
-/// How many times as long as it took its reading rests, in this process: each sale tells of a stock, and that of a large catalogue
-/// would keep its connection, and a place for others' hooks, for ever.
-const CATALOGUE_REST: i32 = 4;
 /// Attempts after which a hook is given up: the changes that it stands for are found by polling.
 const MAX_ATTEMPTS: i64 = 12;
 
@@ -58,8 +53,6 @@ pub struct HookWorker {
     privacy: Arc<dyn PrivacyStore>,
     questions: Arc<dyn PollHints>,
     unknown_orders: Arc<UnknownOrders>,
-    /// Until when no hook has a connection's catalogue read.
-    rests: Arc<Mutex<HashMap<IntegrationId, OffsetDateTime>>>,
 }
 
 /// Connections whose hooks are acted on, or will be as soon as there is a place.
@@ -98,11 +91,7 @@ struct Settled {
 
 impl HookWorker {
     pub fn new(syncer: Syncer, privacy: Arc<dyn PrivacyStore>, questions: Arc<dyn PollHints>) -> Self {
-        Self { syncer, privacy, questions, unknown_orders: Arc::default(), rests: Arc::default() }
-    }
-
-    fn rests(&self) -> MutexGuard<'_, HashMap<IntegrationId, OffsetDateTime>> {
-        self.rests.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { syncer, privacy, questions, unknown_orders: Arc::default() }
     }
 
     /// Acts on hooks until `stop`; those under way are acted on again by the next worker.
@@ -343,15 +332,11 @@ impl HookWorker {
         if read_at.is_some_and(|at| at >= newest) {
             return Ok(());
         }
-        let rest = self.rests().get(&turn.id()).copied();
-        if let Some(until) = read_at.map(|at| at + CATALOGUE_PAUSE).max(rest).filter(|until| now < *until) {
+        if let Some(until) = self.syncer.catalogues.rests_until(turn.id(), read_at, now) {
             settled.later.extend(hooks().map(|entry| (entry.id, until)));
             return Ok(());
         }
-        let read = turn.catalogue().await;
-        let ended = self.syncer.ports.now();
-        self.rests().insert(turn.id(), ended + (ended - now) * CATALOGUE_REST);
-        read
+        turn.catalogue().await
     }
 }
 

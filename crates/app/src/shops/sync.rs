@@ -14,14 +14,12 @@ use domain::{
 };
 use futures_util::FutureExt;
 use time::OffsetDateTime;
-use tokio::{
-    sync::Semaphore,
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
 use tracing::Instrument;
 
 use super::{
     Ports,
+    catalogues::Catalogues,
     turn::{Stopped, Turn, due_after},
 };
 use crate::{deliveries::Jitter, outage, worker::Turns};
@@ -54,16 +52,10 @@ pub struct Syncer {
     pub hooks_url: Option<String>,
     /// Connections that are read at a time.
     pub at_once: usize,
-    /// Places of these in which catalogues may be read at night: that of a large shop takes an hour.
-    pub catalogues: Arc<Semaphore>,
+    pub catalogues: Arc<Catalogues>,
 }
 
 impl Syncer {
-    /// Places for catalogues, of `at_once` in all: half of them, so that some are left for orders.
-    pub fn places_of_catalogues(at_once: usize) -> Arc<Semaphore> {
-        Arc::new(Semaphore::new((at_once / 2).max(1)))
-    }
-
     /// Reads what is due until `stop`; turns under way may end then, for some seconds.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let (mut stop, mut turns) = (std::pin::pin!(stop), Turns::default());

@@ -376,8 +376,8 @@ impl<'a> Turn<'a> {
     /// them, as all places would then be held for an hour. Who connects a shop waits for its first one.
     async fn nightly(&mut self) -> Result<(), Stopped> {
         let syncer = self.syncer;
-        let place = syncer.catalogues.try_acquire();
-        if place.is_err() && self.catalogue_read_at().is_some() {
+        let place = syncer.catalogues.place();
+        if place.is_none() && self.catalogue_read_at().is_some() {
             return Ok(());
         }
         self.subscribe().await;
@@ -394,6 +394,12 @@ impl<'a> Turn<'a> {
     /// The catalogue, after whether copies of other platforms' sales count: its cursor says when that was looked at last.
     pub async fn catalogue(&mut self) -> Result<(), Stopped> {
         let started_at = self.now();
+        let read = self.read_catalogue(started_at).await;
+        self.syncer.catalogues.was_read(self.id(), started_at, self.now());
+        read
+    }
+
+    async fn read_catalogue(&mut self, started_at: OffsetDateTime) -> Result<(), Stopped> {
         if self.copies_changed() && self.cursor(Stream::BackFill).is_some() {
             // The history is read again: what counts of it is another part now.
             let restarted = Outcome::Restarted { cursor: started_at };

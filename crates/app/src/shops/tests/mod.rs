@@ -18,7 +18,7 @@ use domain::{
 use time::{Duration, OffsetDateTime, macros::datetime};
 
 use self::{platform::FakePlatform, store::FakeStore};
-use super::{Connector, Connectors, Ports, sync::Syncer};
+use super::{Connector, Connectors, Ports, catalogues::Catalogues, sync::Syncer};
 
 pub(crate) const ACCOUNT: AccountId = AccountId(7);
 const SHOP: IntegrationId = IntegrationId(12);
@@ -93,7 +93,7 @@ impl World {
             jitter: Arc::new(|| 0.0),
             hooks_url: Some("https://api.example.com/".to_owned()),
             at_once: 4,
-            catalogues: Syncer::places_of_catalogues(4),
+            catalogues: Catalogues::new(4),
         }
     }
 }

@@ -19,7 +19,7 @@ use super::{
     platform::{order, product, refund},
     store::integration,
 };
-use crate::shops::{sync::Syncer, turn::Turn};
+use crate::shops::{catalogues::Catalogues, sync::Syncer, turn::Turn};
 
 impl World {
     pub(super) async fn tick(&self) {
@@ -499,11 +499,13 @@ async fn a_catalogue_that_cannot_be_read_makes_no_order_late() {
 #[tokio::test]
 async fn catalogues_do_not_take_all_places() {
     let world = World::connected(Platform::Shopify);
-    let syncer = Syncer { catalogues: Syncer::places_of_catalogues(2), ..world.syncer() };
+    let syncer = Syncer { catalogues: Catalogues::new(2), ..world.syncer() };
     let passes = || world.platform.answers.lock().unwrap().catalogue_passes;
-    let place = syncer.catalogues.try_acquire().unwrap();
+    let place = syncer.catalogues.place().unwrap();
+    world.platform.answers.lock().unwrap().takes = Duration::MINUTE;
     syncer.tick().await.unwrap();
     assert_eq!(passes(), 1, "the first is waited for");
+    assert!(syncer.catalogues.rests_until(SHOP, None, START).is_some(), "no hook has it read again at its end");
     world.pass(Duration::DAY);
     syncer.tick().await.unwrap();
     assert_eq!((passes(), world.last_error()), (1, None));
