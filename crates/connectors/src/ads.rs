@@ -4,7 +4,7 @@ mod client;
 pub mod google_ads;
 pub mod meta;
 mod reached;
-mod rows;
+pub(crate) mod rows;
 
 use domain::shops::{AdTiming, Timing};
 use time::Duration;

@@ -13,7 +13,7 @@ use super::{
     Mercadolibre,
     wire::{Advertisers, Campaign, CampaignDay, Campaigns},
 };
-use crate::shops::amounts;
+use crate::ads::rows;
 
 /// How far back figures are kept. A day less than the platform says, as its day may be another one than the account's.
 pub const AD_HISTORY: Duration = Duration::days(89);
@@ -95,14 +95,12 @@ impl Mercadolibre {
         let path = [AD_PERMISSION, site, "product_ads", "campaigns", &campaign.id.0];
         let days: Vec<CampaignDay> = self.api.get_with(access, &path, &query, &[("api-version", "2")]).await?.json()?;
         let row = |day: CampaignDay| {
-            let date = Date::parse(&day.date, format).map_err(|_| ShopError::Malformed("date".to_owned()))?;
-            let spend = Some(day.cost.0).filter(|cost| !cost.is_sign_negative() && amounts::is_importable(*cost));
             Ok(AdSpendRow {
-                day: date,
+                day: rows::day(&day.date, "date")?,
                 platform: PLATFORM.to_owned(),
                 // Not its name: days are read again, and those of a campaign with a new name would count twice.
                 campaign: campaign.id.0.clone(),
-                spend: spend.ok_or_else(|| ShopError::Malformed("cost".to_owned()))?,
+                spend: rows::spent(day.cost.0, "cost")?,
                 impressions: day.prints.map(|count| count.0),
                 clicks: day.clicks.map(|count| count.0),
                 detail: AdDetail::default(),
