@@ -123,6 +123,8 @@ pub trait AnomalyStore: Send + Sync {
     ) -> Result<Dated<Page<Anomaly>>, StoreError>;
     /// One, with the others of its day.
     async fn find(&self, account: AccountId, id: AnomalyId) -> Result<Option<Dated<OnItsDay>>, StoreError>;
+    /// All that span a day, by id.
+    async fn of_day(&self, account: AccountId, day: Date) -> Result<Dated<Vec<Anomaly>>, StoreError>;
 }
 
 /// What the job `anomaly_detection` found. Every number is finite.

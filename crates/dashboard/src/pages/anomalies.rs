@@ -108,7 +108,7 @@ fn severities(writer: &Writer, query: Query) -> (String, Vec<Choice>) {
     (writer.say("severity"), std::iter::once(None).chain(each).map(choice).collect())
 }
 
-fn head(writer: &Writer) -> Vec<Head> {
+pub fn head(writer: &Writer) -> Vec<Head> {
     vec![
         Head::Text(writer.say("column-figure")),
         Head::Text(writer.say("column-day")),
@@ -119,14 +119,13 @@ fn head(writer: &Writer) -> Vec<Head> {
 }
 
 /// Each deviation is a row; the finding that names its cause is told in it.
-fn list(writer: &Writer, query: Query, found: &Dated<Page<Anomaly>>, api: &Url) -> Panel<Row> {
-    let items = &found.found.items;
+pub fn rows(writer: &Writer, found: &[Anomaly]) -> Vec<Row> {
     let cause_of = |anomaly: &Anomaly| {
         let is_it = |other: &&Anomaly| {
             (other.kind, &other.metric, other.day, other.direction)
                 == (Kind::Correlated, &anomaly.metric, anomaly.day, anomaly.direction)
         };
-        items.iter().find(is_it).and_then(|cause| cause.cause_in(writer.texts()))
+        found.iter().find(is_it).and_then(|cause| cause.cause_in(writer.texts()))
     };
     let row = |anomaly: &Anomaly| Row {
         name: name(writer, &anomaly.metric),
@@ -142,12 +141,16 @@ fn list(writer: &Writer, query: Query, found: &Dated<Page<Anomaly>>, api: &Url) 
             Cell::Badge(Some(badge_of(writer, anomaly.severity))),
         ],
     };
+    found.iter().filter(|anomaly| anomaly.kind == Kind::Univariate).map(row).collect()
+}
+
+fn list(writer: &Writer, query: Query, found: &Dated<Page<Anomaly>>, api: &Url) -> Panel<Row> {
     let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query }.address());
     let how = vec![writer.say("how-band"), writer.say("how-anomalies")];
     Panel {
         id: "h-anomalies",
         title: writer.say("anomalies-title"),
-        items: items.iter().filter(|anomaly| anomaly.kind == Kind::Univariate).map(row).collect(),
+        items: rows(writer, &found.found.items),
         nothing: writer.say(if found.freshness.as_of.is_some() { "anomalies-none" } else { "anomalies-not-yet" }),
         all: None,
         next: panel::next(writer, next),

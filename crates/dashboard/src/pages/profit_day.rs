@@ -1,19 +1,23 @@
 //! One day: each figure of its profit, with its formula and what went into it.
 
+use std::cmp::Reverse;
+
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
-    freshness::Freshness,
+    anomalies::Anomaly,
+    freshness::{Dated, Freshness},
+    instants::parse_day,
     money::round,
-    periods::shifted,
+    periods::{days, shifted},
     profit::{
         Assumptions, DayRange, Explained, Snapshot,
         explain::{self, Explanation, Value},
     },
 };
-use time::{Date, macros::format_description};
+use time::Date;
 use url::Url;
 
-use super::{figures::estimates, html, notes, panel::foot, shell::shell, window};
+use super::{anomalies, figures::estimates, html, notes, panel::foot, shell::shell, window};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -23,15 +27,20 @@ use crate::{
         layout::Here,
         panel::{Panel, Way},
         profit_day::{self as view, Item, Model},
-        rows::Badge,
+        rows::{Badge, Row},
     },
 };
+
+/// What the API looks back on anomalies at most, and gives at once.
+const MOST_DAYS: i64 = 90;
+const MOST_ANOMALIES: i64 = 500;
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let day = day_of(&request).filter(|day| *day <= writer.today()).ok_or(PageError::NotFound)?;
     let found = state.profit.range(viewer.account(), DayRange { first: day, last: day }).await?;
     let assumed = state.profit.assumptions(viewer.account()).await?;
+    let unusual = state.anomalies.of_day(viewer.account(), day).await?;
     let title = writer.message("profit-of").day("day", day).say();
     let to = |day: Date| Way { text: writer.weekday(day), address: format!("/profit/{day}") };
     let model = Model {
@@ -44,6 +53,8 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         later: (day < writer.today()).then(|| to(shifted(day, 1))),
         neighbours: writer.say("neighbours"),
         notes: notes::of_day(&viewer, &state, &writer, day).await?,
+        unusual_head: anomalies::head(&writer),
+        unusual: unusual_on(&writer, day, unusual, &state.settings.api_url),
         figures: figures(&writer, day, found.found.first(), &assumed, (&found.freshness, &state.settings.api_url)),
     };
     Ok(html(view::page(&model)))
@@ -51,7 +62,29 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 
 /// The day that the path names.
 pub fn day_of(request: &HttpRequest) -> Option<Date> {
-    Date::parse(request.match_info().get("day")?, format_description!("[year]-[month]-[day]")).ok()
+    parse_day(request.match_info().get("day")?).ok()
+}
+
+/// What was not as expected on the day, the worst first; each leads to what happened.
+fn unusual_on(writer: &Writer, day: Date, found: Dated<Vec<Anomaly>>, api: &Url) -> Panel<Row> {
+    let Dated { mut found, freshness } = found;
+    found.sort_by_key(|anomaly| Reverse(anomaly.severity));
+    let first = found.iter().map(|anomaly| anomaly.day).fold(day, Date::min);
+    let back = days(DayRange { first, last: writer.today() });
+    let path = format!("/api/v1/anomalies?days={}&limit={MOST_ANOMALIES}", back.clamp(1, MOST_DAYS));
+    let how = vec![writer.say("how-band"), writer.say("how-anomalies")];
+    let mut foot = foot(writer, &freshness, how, &path, false, api);
+    foot.call = foot.call.filter(|_| back <= MOST_DAYS);
+    let is_looked_at = freshness.as_of.is_some_and(|at| day < writer.zone.day_of(at));
+    Panel {
+        id: "h-unusual",
+        title: writer.say("day-unusual"),
+        items: anomalies::rows(writer, &found),
+        nothing: writer.say(if is_looked_at { "day-unusual-none" } else { "day-unusual-not-yet" }),
+        all: None,
+        next: None,
+        foot,
+    }
 }
 
 fn figures(
@@ -142,15 +175,59 @@ fn exact(writer: &Writer, value: Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use actix_web::test::TestRequest;
     use domain::{
+        anomalies::{Kind, Severity},
         jobs::JobName,
         profit::{Basis, Components},
     };
     use rust_decimal::dec;
-    use time::macros::date;
+    use time::{
+        OffsetDateTime,
+        macros::{date, datetime},
+    };
 
     use super::*;
-    use crate::text::tests::writer;
+    use crate::{pages::anomalies::tests::anomaly, text::tests::writer};
+
+    fn unusual(day: Date, found: Vec<Anomaly>, as_of: Option<OffsetDateTime>) -> Panel<Row> {
+        let freshness = Freshness { job: JobName::AnomalyDetection, as_of, sources: vec![] };
+        unusual_on(&writer("en"), day, Dated { found, freshness }, &Url::parse("http://localhost").unwrap())
+    }
+
+    #[test]
+    fn what_was_unusual_leads_to_what_happened_the_worst_first() {
+        let of = |id, severity| Anomaly { severity, ..anomaly(id, Kind::Univariate, "orders") };
+        let cause = anomaly(3, Kind::Correlated, "orders");
+        let found = vec![of(1, Severity::Low), of(2, Severity::Critical), cause];
+        let panel = unusual(date!(2026 - 11 - 21), found, Some(datetime!(2026-11-22 5:00 UTC)));
+        let ways: Vec<_> = panel.items.iter().map(|row| row.address.as_deref()).collect();
+        assert_eq!(ways, [Some("/anomalies/2"), Some("/anomalies/1")]);
+        // The one that spans the day had its worst day before.
+        assert_eq!(panel.foot.call.map(|call| call.json).as_deref(), Some("/api/v1/anomalies?days=3&limit=500"));
+    }
+
+    #[test]
+    fn a_day_that_was_not_looked_at_is_not_said_to_be_as_usual() {
+        let as_of = Some(datetime!(2026-11-22 5:00 UTC));
+        let nothing = |day, as_of| unusual(day, vec![], as_of).nothing;
+        assert!(nothing(date!(2026 - 11 - 21), as_of).starts_with("Nothing unusual was found"));
+        for (day, as_of) in [(date!(2026 - 11 - 22), as_of), (date!(2026 - 11 - 21), None)] {
+            assert!(nothing(day, as_of).starts_with("The day has not been looked at"), "{day}");
+        }
+        // The API does not look back so far.
+        assert!(unusual(date!(2026 - 08 - 24), vec![], as_of).foot.call.is_none());
+        assert!(unusual(date!(2026 - 08 - 25), vec![], as_of).foot.call.is_some());
+    }
+
+    #[test]
+    fn a_day_that_the_database_cannot_hold_does_not_exist() {
+        let day = |text| day_of(&TestRequest::default().param("day", text).to_http_request());
+        assert_eq!(day("2026-11-20"), Some(date!(2026 - 11 - 20)));
+        for wrong in ["-4800-01-01", "1969-12-31", "2026-02-30", "today"] {
+            assert_eq!(day(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn a_figure_stands_beside_what_went_into_it() {

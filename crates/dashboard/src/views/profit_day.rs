@@ -6,7 +6,7 @@ use super::{
     layout::{Shell, page as whole},
     notes::{Notes, notes},
     panel::{Panel, Way, panel},
-    rows::{Badge, badge},
+    rows::{Badge, Head, Row, badge, rows},
 };
 
 pub struct Model {
@@ -20,6 +20,9 @@ pub struct Model {
     /// What the two are.
     pub neighbours: String,
     pub notes: Notes,
+    pub unusual_head: Vec<Head>,
+    /// What was not as expected.
+    pub unusual: Panel<Row>,
     pub figures: Panel<Item>,
 }
 
@@ -52,6 +55,7 @@ pub fn page(model: &Model) -> Markup {
                 }
             }
             (notes(&model.notes))
+            (panel(&model.unusual, |items| rows(&model.unusual_head, items)))
             (panel(&model.figures, |items| html! { ol.items { @for one in items { (item(one)) } } }))
         },
     )

@@ -57,3 +57,6 @@ profit-lacks-rates = On { $days_n ->
     [one] { $days } day
    *[other] { $days } days
 } profit leaves out ad spend in a currency without a rate of exchange. Import the rates, and it is counted from the next night on.
+day-unusual = What was unusual that day
+day-unusual-none = Nothing unusual was found on this day.
+day-unusual-not-yet = The day has not been looked at yet. That happens the morning after.

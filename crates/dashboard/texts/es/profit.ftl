@@ -57,3 +57,6 @@ profit-lacks-rates = En { $days_n ->
     [one] { $days } día
    *[other] { $days } días
 } la ganancia no incluye el gasto en anuncios en monedas sin tipo de cambio. Importa los tipos de cambio y se contará desde la noche siguiente.
+day-unusual = Qué fue inusual ese día
+day-unusual-none = En este día no se encontró nada inusual.
+day-unusual-not-yet = El día todavía no se revisó. Se revisa a la mañana siguiente.

@@ -57,3 +57,6 @@ profit-lacks-rates = Em { $days_n ->
     [one] { $days } dia
    *[other] { $days } dias
 } o lucro não inclui o gasto com anúncios em moedas sem taxa de câmbio. Importe as taxas, e ele será contado a partir da noite seguinte.
+day-unusual = O que foi incomum nesse dia
+day-unusual-none = Nada incomum foi encontrado neste dia.
+day-unusual-not-yet = O dia ainda não foi analisado. Ele é analisado na manhã seguinte.

@@ -8,6 +8,7 @@ use domain::{
     freshness::Dated,
     jobs::JobName,
     page::{Page, PageRequest},
+    periods::shifted,
     profit::DayRange,
 };
 use serde_json::Value;
@@ -49,6 +50,9 @@ struct AnomalyRow {
     first_day: Option<Date>,
     last_day: Option<Date>,
 }
+
+/// The days that are scored at a time: no anomaly spans more.
+pub const LONGEST_DAYS: i32 = 90;
 
 /// The days that an anomaly spans; one from before they were kept spans its day.
 pub fn span(day: Date, first: Option<Date>, last: Option<Date>) -> DayRange {
@@ -167,5 +171,23 @@ impl AnomalyStore for Store {
             let anomaly = others.remove(place);
             Dated { found: OnItsDay { anomaly, others }, freshness }
         }))
+    }
+
+    async fn of_day(&self, account: AccountId, day: Date) -> Result<Dated<Vec<Anomaly>>, StoreError> {
+        let longest = i64::from(LONGEST_DAYS);
+        let found = self
+            .read(account, async |connection| {
+                let is_within = anomalies::first_day.le(day).and(anomalies::last_day.ge(day));
+                let query = anomalies::table
+                    .filter(anomalies::account_id.eq(account.0))
+                    .filter(anomalies::day.between(shifted(day, -longest), shifted(day, longest)))
+                    .filter(is_within.or(anomalies::day.eq(day)))
+                    .order(anomalies::id.asc())
+                    .select(<AnomalyRow as Selectable<Pg>>::construct_selection());
+                Ok(WithFreshness::new(JOB, query).load::<Found<AnomalyRow>>(connection).await?)
+            })
+            .await?;
+        let (freshness, _, rows) = freshness::apart(JOB, found);
+        Ok(Dated { found: rows.into_iter().map(Anomaly::try_from).collect::<Result<_, _>>()?, freshness })
     }
 }

@@ -14,12 +14,12 @@ use time::Date;
 
 use crate::{
     Store,
-    analytics::{anomalies::span, freshness},
+    analytics::{
+        anomalies::{LONGEST_DAYS, span},
+        freshness,
+    },
     database::{error::parse, query::RunQueryDsl},
 };
-
-/// The days that are scored at a time: no anomaly spans more.
-const LONGEST_DAYS: i32 = 90;
 
 statement!(
     Kept(

@@ -187,12 +187,13 @@ const TABLES: [&str; 30] = [
 
 /// Lists that are given as a whole, and searches, which find a limited number: their rows are put in order after they were found
 /// by an index.
-const WHOLE: [&str; 10] = [
+const WHOLE: [&str; 11] = [
     "subscriptions",
     "integrations",
     "keys",
     "days of profit",
     "days of a metric",
+    "anomalies of a day",
     "ads",
     "the advertising of a window",
     "creatives",
@@ -251,6 +252,7 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
         AnomalyStore::page(Some("high".parse().unwrap()), datetime!(2026-01-01 0:00 UTC), page)
     );
     list!("an anomaly with those of its day", AnomalyStore::find(domain::AnomalyId(1)));
+    list!("anomalies of a day", AnomalyStore::of_day(date!(2026 - 02 - 10)));
     let any = insights::Filter::default();
     let (open, high, ads) = ("open".parse().unwrap(), "high".parse().unwrap(), "ads".parse().unwrap());
     list!("insights", InsightStore::page(any, page));

@@ -11,7 +11,10 @@ use domain::{
     search::Prefix,
 };
 use futures_util::TryStreamExt;
-use time::{OffsetDateTime, macros::datetime};
+use time::{
+    OffsetDateTime,
+    macros::{date, datetime},
+};
 
 use crate::{database::fresh, shop};
 
@@ -239,6 +242,35 @@ async fn anomalies_are_those_of_the_window_newest_first() {
     let others: Vec<_> = found.others.iter().map(|other| (other.day.day(), other.id == high.items[1].id)).collect();
     assert_eq!(others, [(1, true)], "the other of its day, and none of another account");
     assert_eq!(AnomalyStore::find(&*db.store, theirs, asked).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn the_anomalies_of_a_day_are_all_that_span_it() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.sql
+        .execute(
+            "INSERT INTO anomalies (account_id, kind, metric, day, first_day, last_day, observed_value, expected_value,
+                z_score, direction, severity, detected_at)
+             SELECT a, 'univariate', metric, day::date, first_day::date, last_day::date, 1, 2, -4, 'down', 'low', $3::timestamptz
+             FROM unnest(ARRAY[$1, $2]::bigint[]) a, (VALUES
+                ('orders', '2026-03-10', '2026-03-08', '2026-03-12'), ('aov', '2026-03-12', NULL, NULL),
+                ('profit', '2026-03-13', NULL, NULL), ('net_revenue', '2026-04-20', '2026-03-12', '2026-04-20'),
+                ('ad_spend', '2026-03-10', '2026-03-09', '2026-03-11')
+             ) found (metric, day, first_day, last_day)",
+            &[&mine.0, &theirs.0, &NOW],
+        )
+        .await
+        .unwrap();
+    let of_day = async |day| {
+        let found = AnomalyStore::of_day(&*db.store, mine, day).await.unwrap().found;
+        let mut metrics: Vec<_> = found.into_iter().map(|anomaly| anomaly.metric).collect();
+        metrics.sort_unstable();
+        metrics
+    };
+    assert_eq!(of_day(date!(2026 - 03 - 12)).await, ["aov", "net_revenue", "orders"]);
+    assert_eq!(of_day(date!(2026 - 03 - 08)).await, ["orders"]);
+    assert!(of_day(date!(2026 - 03 - 07)).await.is_empty());
 }
 
 #[tokio::test]
