@@ -9,6 +9,9 @@ use crate::{
     AccountId, AnomalyId, StoreError, anomalies::Direction, freshness::Dated, metrics::Metric, profit::DayRange,
 };
 
+/// Days that are known before one is judged by them.
+pub const NEEDED_DAYS: usize = 14;
+
 /// What the days before led to expect of a day: the value, and the range that about 95 % of ordinary days fall into.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {

@@ -9,7 +9,7 @@ mod tests;
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use analytics::{
-    detector::{Anomaly, DailySeries, HISTORY_DAYS, Shape, scan, score},
+    detector::{Anomaly, DailySeries, HISTORY_DAYS, MIN_HISTORY_DAYS, Shape, scan, score},
     holidays,
     severity::Severity as Grade,
 };
@@ -18,6 +18,7 @@ use domain::{
     anomalies::{Cause, Detected, Direction, Finding, Kind, Severity, is_closed_day, wording},
     daily::{DayTotals, PartTotals, without_gaps},
     jobs::WriteOutcome,
+    metric_days::NEEDED_DAYS,
     metrics::Metric,
     profit::DayRange,
     texts::{Locale, Texts},
@@ -37,6 +38,8 @@ const KEPT_DAYS: i64 = 365;
 const LEAD_IN_DAYS: i64 = 40;
 /// Days that a day is judged by.
 const HISTORY: i64 = HISTORY_DAYS as i64;
+/// What pages say that it takes is what it takes.
+const _: () = assert!(NEEDED_DAYS == MIN_HISTORY_DAYS);
 /// Days that are news: receivers are not told of what a first run finds in the past.
 const NEWS_DAYS: i64 = 3;
 

@@ -4,9 +4,11 @@ use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     anomalies::{Anomaly, Kind, Severity},
     freshness::Dated,
+    metric_days::NEEDED_DAYS,
     metrics::{Metric, Unit},
     page::{Page, PageRequest},
     periods::shifted,
+    profit::DayRange,
 };
 use url::Url;
 
@@ -29,6 +31,8 @@ const LIMIT: i64 = 50;
 /// How many days are looked back, today included.
 const DAYS: [i64; 3] = [7, 30, 90];
 const USUAL_DAYS: i64 = 30;
+/// Days of which it is kept what was expected of them.
+const KEPT_DAYS: i64 = 365;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Query {
@@ -75,6 +79,13 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let since = writer.zone.start_of(shifted(writer.today(), 1 - query.days));
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let found = state.anomalies.page(viewer.account(), query.severity, since, page).await?;
+    let lacking = if found.found.items.is_empty() {
+        let known = DayRange { first: shifted(writer.today(), -KEPT_DAYS), last: writer.today() };
+        let days = state.metric_days.range(viewer.account(), Metric::Orders, known).await?;
+        lacking(&writer, days.found.len())
+    } else {
+        None
+    };
     let title = writer.say("anomalies");
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Anomalies, title.clone()).await?,
@@ -83,7 +94,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         days: days(&writer, query),
         severities: severities(&writer, query),
         head: head(&writer),
-        found: list(&writer, query, &found, &state.settings.api_url),
+        found: list(&writer, query, &found, lacking, &state.settings.api_url),
     };
     Ok(html(view::page(&model)))
 }
@@ -144,14 +155,23 @@ pub fn rows(writer: &Writer, found: &[Anomaly]) -> Vec<Row> {
     found.iter().filter(|anomaly| anomaly.kind == Kind::Univariate).map(row).collect()
 }
 
-fn list(writer: &Writer, query: Query, found: &Dated<Page<Anomaly>>, api: &Url) -> Panel<Row> {
+/// How many days are known, where they are too few to judge one by.
+fn lacking(writer: &Writer, days: usize) -> Option<String> {
+    let said = || writer.message("anomalies-lacking").count("needed", NEEDED_DAYS).count("days", days).say();
+    (days <= NEEDED_DAYS).then(said)
+}
+
+fn list(writer: &Writer, query: Query, found: &Dated<Page<Anomaly>>, lacking: Option<String>, api: &Url) -> Panel<Row> {
     let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query }.address());
     let how = vec![writer.say("how-band"), writer.say("how-anomalies")];
     Panel {
         id: "h-anomalies",
         title: writer.say("anomalies-title"),
         items: rows(writer, &found.found.items),
-        nothing: writer.say(if found.freshness.as_of.is_some() { "anomalies-none" } else { "anomalies-not-yet" }),
+        nothing: match found.freshness.as_of {
+            Some(_) => lacking.unwrap_or_else(|| writer.say("anomalies-none")),
+            None => writer.message("anomalies-not-yet").count("needed", NEEDED_DAYS).say(),
+        },
         all: None,
         next: panel::next(writer, next),
         foot: panel::foot(writer, &found.freshness, how, &query.api(), false, api),
@@ -273,13 +293,31 @@ pub mod tests {
         let freshness = Freshness { job: JobName::AnomalyDetection, as_of: None, sources: vec![] };
         let query = Query { days: 30, severity: None, cursor: None };
         let found = Dated { found: Page { items, next_cursor: Some(7) }, freshness };
-        let panel = list(&writer("en"), query, &found, &Url::parse("http://localhost").unwrap());
+        let panel = list(&writer("en"), query, &found, None, &Url::parse("http://localhost").unwrap());
         let [row] = panel.items.as_slice() else { panic!() };
         assert_eq!((row.name.as_str(), row.address.as_deref()), ("Orders", Some("/anomalies/7")));
         let cause =
             "Visits were 77% below normal, because clicks on ads were 95% below normal (80% of the difference).";
         assert_eq!(row.below.as_deref(), Some(cause));
         assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/anomalies?cursor=7"));
+    }
+
+    #[test]
+    fn a_young_shop_is_told_how_much_is_needed_and_how_much_is_there() {
+        let nothing = |days, as_of| {
+            let freshness = Freshness { job: JobName::AnomalyDetection, as_of, sources: vec![] };
+            let found = Dated { found: Page { items: vec![], next_cursor: None }, freshness };
+            let query = Query { days: 30, severity: None, cursor: None };
+            let (writer, api) = (writer("en"), Url::parse("http://localhost").unwrap());
+            list(&writer, query, &found, lacking(&writer, days), &api).nothing
+        };
+        let ran = Some(datetime!(2026-11-22 5:00 UTC));
+        assert!(nothing(9, ran).contains("14 days of history are needed, and 9 days are here"), "{}", nothing(9, ran));
+        assert!(nothing(1, ran).contains("1 day is here"), "{}", nothing(1, ran));
+        // The first day that is judged is the one after them.
+        assert!(nothing(14, ran).contains("14 days are here"), "{}", nothing(14, ran));
+        assert!(nothing(15, ran).starts_with("Every figure was as expected"), "{}", nothing(15, ran));
+        assert!(nothing(0, None).contains("It takes 14 days of history"), "{}", nothing(0, None));
     }
 
     #[test]

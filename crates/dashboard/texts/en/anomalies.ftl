@@ -5,7 +5,11 @@ column-that-day = That day
 column-likely = Expected
 anomalies-title = Days that were not as expected, newest first
 anomalies-none = Every figure was as expected on these days.
-anomalies-not-yet = Nothing was looked at yet. It takes 28 days of history; then every day is looked at the morning after.
+anomalies-not-yet = Nothing was looked at yet. It takes { $needed } days of history; then every day is looked at the morning after.
+anomalies-lacking = Nothing can be judged yet: { $needed } days of history are needed, and { $days_n ->
+    [one] { $days } day is
+   *[other] { $days } days are
+} here. From then on every day is looked at the morning after.
 how-anomalies = Every figure of a day is compared with what the days before it led to expect. The severity is how far outside it fell, and for how much money.
 anomaly-title = { $direction ->
     [down] { $name } below what is normal { $day_on }

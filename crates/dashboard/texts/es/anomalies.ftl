@@ -5,7 +5,11 @@ column-that-day = Ese día
 column-likely = Esperado
 anomalies-title = Días que no fueron como se esperaba, del más nuevo al más viejo
 anomalies-none = En estos días todas las cifras fueron como se esperaba.
-anomalies-not-yet = Todavía no se revisó nada. Hacen falta 28 días de historial; después cada día se revisa a la mañana siguiente.
+anomalies-not-yet = Todavía no se revisó nada. Hacen falta { $needed } días de historial; después cada día se revisa a la mañana siguiente.
+anomalies-lacking = Todavía no se puede evaluar nada: hacen falta { $needed } días de historial, y hay { $days_n ->
+    [one] { $days } día
+   *[other] { $days } días
+}. Desde entonces cada día se revisa a la mañana siguiente.
 how-anomalies = Cada cifra de un día se compara con lo que los días anteriores hacían esperar. La gravedad es cuánto se alejó y por cuánto dinero.
 anomaly-title = { $direction ->
     [down] { $name }: por debajo de lo normal { $day_on }

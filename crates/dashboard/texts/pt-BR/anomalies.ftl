@@ -5,7 +5,11 @@ column-that-day = Nesse dia
 column-likely = Esperado
 anomalies-title = Dias que não foram como se esperava, do mais novo ao mais antigo
 anomalies-none = Nestes dias todos os números foram como se esperava.
-anomalies-not-yet = Nada foi analisado ainda. São precisos 28 dias de histórico; depois cada dia é analisado na manhã seguinte.
+anomalies-not-yet = Nada foi analisado ainda. São precisos { $needed } dias de histórico; depois cada dia é analisado na manhã seguinte.
+anomalies-lacking = Nada pode ser avaliado ainda: são precisos { $needed } dias de histórico, e há { $days_n ->
+    [one] { $days } dia
+   *[other] { $days } dias
+}. A partir daí cada dia é analisado na manhã seguinte.
 how-anomalies = Cada número de um dia é comparado com o que os dias anteriores faziam esperar. A gravidade é o quanto se afastou e por quanto dinheiro.
 anomaly-title = { $direction ->
     [down] { $name }: abaixo do normal { $day_on }
