@@ -69,6 +69,7 @@ types! {
     /// What has become of a delivery.
     DeliveryStateName => DeliveryState::NAMES;
     PlatformName => Platform::SHOP_NAMES;
+    SegmentName => customers::Segment::NAMES;
     /// What an account is connected to.
     ProviderName => Platform::NAMES;
     AdPlatformName => ads::AdPlatform::NAMES;

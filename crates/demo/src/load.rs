@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{
     StoreError,
     accounts::{Account, Platform},
-    customers::CustomerStore,
+    customers::{CustomerStore, Filter},
     imports::{AdSource, FileDocument, ImportError, ImportStore, Rows, Target},
     integrations::{Connection, Integration, IntegrationStore},
     page::PageRequest,
@@ -89,7 +89,7 @@ pub async fn fits(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> 
 async fn is_empty(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> Result<bool, StoreError> {
     let first = PageRequest { limit: 1, cursor: None };
     let (connections, _) = ports.integrations.page(account.id, first, now).await?;
-    let customers = ports.customers.page(account.id, None, first).await?;
+    let customers = ports.customers.page(account.id, Filter::default(), first).await?;
     Ok(connections.items.is_empty() && customers.found.items.is_empty())
 }
 

@@ -57,6 +57,13 @@ pub struct Customer {
 /// Days since the last purchase within which a customer counts as active; the horizon of `churn_score`.
 pub const ACTIVE_DAYS: i64 = 90;
 
+/// Which customers to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Filter {
+    pub source: Option<Platform>,
+    pub segment: Option<Segment>,
+}
+
 /// What the customers of a segment are together. Money is in the account's currency, not rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentFigures {
@@ -150,7 +157,7 @@ pub trait CustomerStore: Send + Sync {
     async fn page(
         &self,
         account: AccountId,
-        source: Option<Platform>,
+        filter: Filter,
         page: PageRequest,
     ) -> Result<Dated<Page<Customer>>, StoreError>;
     /// Those whose name or e-mail begins with a text, newest first: of the first
@@ -168,11 +175,11 @@ pub trait CustomerStore: Send + Sync {
         id: CustomerId,
         page: PageRequest,
     ) -> Result<Page<CustomerOrder>, StoreError>;
-    /// All customers below the cursor, newest first, read as they are consumed, and how fresh they are at the start.
+    /// All that fit below the cursor, newest first, read as they are consumed, and how fresh they are at the start.
     async fn stream(
         &self,
         account: AccountId,
-        source: Option<Platform>,
+        filter: Filter,
         cursor: Option<i64>,
     ) -> Result<Dated<BoxStream<'static, Result<Customer, StoreError>>>, StoreError>;
     /// Every segment, those without customers as well, in the order of [`Segment::ALL`]. Customers who bought since

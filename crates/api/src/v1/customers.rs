@@ -4,7 +4,7 @@ use ::web::row;
 use actix_web::{Either, HttpResponse, http::Method, web};
 use domain::{
     accounts::Platform,
-    customers::{Customer, Segment},
+    customers::{Customer, Filter, Segment},
     error::UnknownValue,
     freshness::Dated,
     money::Currency,
@@ -149,6 +149,10 @@ pub struct ListParams {
     #[param(value_type = names::PlatformName, inline, required = false)]
     #[serde(default, deserialize_with = "shop_platform")]
     source: Option<Platform>,
+    /// Only customers of this segment: `vip`, `loyal`, `promising`, `new`, `needs_attention`, `at_risk`, `dormant`, `lost` or
+    /// `prospect`.
+    #[param(value_type = names::SegmentName, inline, required = false)]
+    segment: Option<Segment>,
     #[validate(nested)]
     #[param(inline, required = false)]
     limit: Limit<25, 100>,
@@ -181,20 +185,20 @@ pub async fn get(
     streams: web::Data<Streams>,
     method: Method,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { source, limit, cursor, as_of }, format, warnings } = query;
+    let Listing { params: ListParams { source, segment, limit, cursor, as_of }, format, warnings } = query;
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
-    let currency = caller.currency();
+    let (currency, filter) = (caller.currency(), Filter { source, segment });
     let body = move |customer| CustomerBody::new(customer, currency);
     let today = caller.zone().day_of(now);
     if format == Format::Csv && limit.requested().is_none() {
         let streaming = streams.into_inner().begin(caller.account(), &method)?;
-        let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
+        let Dated { found: rows, freshness } = state.customers.stream(account, filter, cursor).await?;
         let freshness = FreshnessBody::new(freshness, caller.zone());
         let about = CsvMetadata { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };
         return Ok(Either::Right(csv::stream(&about, rows, body, streaming)));
     }
     let page = limit.page(cursor);
-    let Dated { found, freshness } = state.customers.page(account, source, page).await?;
+    let Dated { found, freshness } = state.customers.page(account, filter, page).await?;
     let list = List::new(page, found, body, warnings);
     let freshness = FreshnessBody::new(freshness, caller.zone());
     match format {

@@ -9,7 +9,7 @@ use domain::{
     anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, MockAnomalyStore, Severity},
     as_of::MockAsOfStore,
     credits::{AutoTopup, Credits, MockCreditLedger, Transaction, TransactionKind},
-    customers::{Customer, MockCustomerStore, Segment, SegmentFigures},
+    customers::{self, Customer, MockCustomerStore, Segment, SegmentFigures},
     daily::Dimension,
     freshness::Freshness,
     insights::{Category, Filter, Insight, MockInsightStore, Wording},
@@ -86,9 +86,10 @@ fn with_customers(expect: impl FnOnce(&mut MockCustomerStore)) -> Service {
 #[test]
 fn a_page_of_customers() {
     let service = with_customers(|customers| {
+        let filter = customers::Filter { source: Some(Platform::Tiendanube), segment: Some(Segment::Vip) };
         customers
             .expect_page()
-            .with(eq(ACCOUNT), eq(Some(Platform::Tiendanube)), eq(PageRequest { limit: 2, cursor: Some(50) }))
+            .with(eq(ACCOUNT), eq(filter), eq(PageRequest { limit: 2, cursor: Some(50) }))
             .returning(|_, _, _| {
                 Ok(dated(
                     JobName::CustomerMetrics,
@@ -96,7 +97,7 @@ fn a_page_of_customers() {
                 ))
             });
     });
-    let answer = service.get("/api/v1/customers?limit=2&cursor=50&source=tiendanube", BOTH);
+    let answer = service.get("/api/v1/customers?limit=2&cursor=50&source=tiendanube&segment=vip", BOTH);
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert_eq!(
         answer.json(),
@@ -209,6 +210,7 @@ fn the_limit_has_a_default_and_a_maximum(#[case] query: &str, #[case] applied: i
 
 #[rstest]
 #[case("customers?source=amazon", "source", Platform::SHOP_NAMES)]
+#[case("customers?segment=best", "segment", Segment::NAMES)]
 #[case("customers?source=Shopify", "source", Platform::SHOP_NAMES)]
 #[case("customers?source=", "source", Platform::SHOP_NAMES)]
 #[case("customers?format=CSV", "format", &["json", "csv"])]

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, http::header, web::Data};
 use domain::{
     CustomerId,
     audit::{Action, Entry},
-    customers::{Customer, CustomerOrder},
+    customers::{Customer, CustomerOrder, Filter},
     freshness::{Dated, Freshness},
     metrics::Unit,
     money::round,
@@ -81,7 +81,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 async fn find(state: &State, viewer: &Viewer, id: i64) -> Result<Dated<Customer>, PageError> {
     // The list is newest first: its first entry below the next number is this customer, if there is such a one.
     let below = PageRequest { limit: 1, cursor: Some(id.saturating_add(1)) };
-    let Dated { found, freshness } = state.customers.page(viewer.account(), None, below).await?;
+    let Dated { found, freshness } = state.customers.page(viewer.account(), Filter::default(), below).await?;
     let customer = found.items.into_iter().find(|customer| customer.id.0 == id).ok_or(PageError::NotFound)?;
     Ok(Dated { found: customer, freshness })
 }

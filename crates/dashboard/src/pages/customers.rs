@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     accounts::Platform,
-    customers::{ACTIVE_DAYS, Customer, SegmentFigures, SegmentTotals},
+    customers::{ACTIVE_DAYS, Customer, Filter, Segment, SegmentFigures, SegmentTotals},
     freshness::Dated,
     metrics::Unit,
     money::round,
@@ -29,35 +29,47 @@ use crate::{
     views::{
         customers::{self as view, Model},
         layout::{Choice, Here},
-        panel::Panel,
+        panel::{Panel, Way},
         rows::{Cell, Head, Row},
     },
 };
 
 /// Customers of a page.
 const LIMIT: i64 = 25;
+/// The part of the page that lists them.
+const LIST: &str = "h-customers";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Query {
     source: Option<Platform>,
+    segment: Option<Segment>,
     cursor: Option<i64>,
-    /// What the name or e-mail begins with; then the platform does not matter.
+    /// What the name or e-mail begins with; then platform and segment do not matter.
     text: Option<String>,
 }
 
 impl Query {
     fn of(request: &HttpRequest) -> Result<Self, PageError> {
-        let (source, cursor) = (query::one(request, "source")?, query::cursor(request)?);
-        Ok(Self { source, cursor, text: query::text(request) })
+        Ok(Self {
+            source: query::one(request, "source")?,
+            segment: query::one(request, "segment")?,
+            cursor: query::cursor(request)?,
+            text: query::text(request),
+        })
     }
 
-    fn pairs(&self) -> [Option<String>; 2] {
-        [self.source.map(|source| format!("source={source}")), self.cursor.map(|cursor| format!("cursor={cursor}"))]
+    fn pairs(&self) -> [Option<String>; 3] {
+        [
+            self.source.map(|source| format!("source={source}")),
+            self.segment.map(|segment| format!("segment={segment}")),
+            self.cursor.map(|cursor| format!("cursor={cursor}")),
+        ]
     }
 
     fn address(&self) -> String {
-        let [source, cursor] = self.pairs();
-        query::address(Here::Customers.address(), [source, self.text.as_deref().map(query::text_pair), cursor])
+        let [source, segment, cursor] = self.pairs();
+        let text = self.text.as_deref().map(query::text_pair);
+        query::address(Here::Customers.address(), [source, segment, text, cursor])
     }
 
     /// The call that gives the same; the API looks nobody up, and lists all.
@@ -70,11 +82,12 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let query = Query::of(&request)?;
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
+    let filter = Filter { source: query.source, segment: query.segment };
     let active_since = writer.now - Duration::days(ACTIVE_DAYS);
     let (segments, found) = try_join!(state.customers.segments(viewer.account(), active_since), async {
         match query.text.as_deref().and_then(Prefix::new) {
             Some(text) => state.customers.search(viewer.account(), &text, page).await,
-            None => state.customers.page(viewer.account(), query.source, page).await,
+            None => state.customers.page(viewer.account(), filter, page).await,
         }
     },)?;
     let (title, api) = (writer.say("customers"), &state.settings.api_url);
@@ -105,13 +118,13 @@ fn segment_head(writer: &Writer) -> Vec<Head> {
     ]
 }
 
-/// A bar with its share, each of customers and of revenue: what a segment is beside what it brings.
+/// A bar with its share, each of customers and of revenue: what a segment is beside what it brings. It leads to its customers.
 fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) -> Panel<Row> {
     let totals = SegmentTotals::of(&found.found);
     let share = |part: Option<Decimal>| part.map_or_else(|| Cell::Text("–".to_owned()), |part| share(writer, part));
     let row = |segment: &SegmentFigures| Row {
         name: writer.say(&format!("segment-{}", segment.segment)),
-        address: None,
+        address: Some(of_segment(segment.segment)),
         below: Some(writer.say(&format!("segment-{}-what", segment.segment))),
         cells: vec![
             share(totals.share_of_customers(segment)),
@@ -140,9 +153,14 @@ fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) ->
     }
 }
 
+/// The part of the page that lists the customers of a segment.
+fn of_segment(segment: Segment) -> String {
+    format!("{}#{LIST}", Query { segment: Some(segment), ..Query::default() }.address())
+}
+
 fn sources(writer: &Writer, query: &Query) -> (String, Vec<Choice>) {
     let choice = |source: Option<Platform>| Choice {
-        address: Query { source, ..Query::default() }.address(),
+        address: Query { source, segment: query.segment, ..Query::default() }.address(),
         text: source
             .map_or_else(|| writer.say("all"), |source| writer.message("platform").text("platform", source).say()),
         is_chosen: query.text.is_none() && source == query.source,
@@ -167,15 +185,24 @@ fn customer_head(writer: &Writer) -> Vec<Head> {
 fn list(writer: &Writer, query: &Query, found: &Dated<Page<Customer>>, api: &Url) -> Panel<Row> {
     let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query.clone() }.address());
     let how = vec![writer.say("how-customers"), writer.say("how-churn")];
+    let all = Way { text: writer.say("all-customers"), address: Here::Customers.address().to_owned() };
     Panel {
-        id: "h-customers",
-        title: match &query.text {
-            Some(text) => writer.message("found-title").text("text", text).say(),
-            None => writer.say("customers-title"),
+        id: LIST,
+        title: match (&query.text, query.segment) {
+            (Some(text), _) => writer.message("found-title").text("text", text).say(),
+            (None, Some(segment)) => {
+                let segment = writer.say(&format!("segment-{segment}"));
+                writer.message("customers-of-segment").text("segment", segment).say()
+            }
+            (None, None) => writer.say("customers-title"),
         },
         items: found.found.items.iter().map(|customer| row(writer, customer)).collect(),
-        nothing: writer.say(if query.text.is_some() { "found-none" } else { "no-customers" }),
-        all: None,
+        nothing: writer.say(match (&query.text, query.segment) {
+            (Some(_), _) => "found-none",
+            (None, Some(_)) => "segment-empty",
+            (None, None) => "no-customers",
+        }),
+        all: query.segment.is_some().then_some(all),
         next: panel::next(writer, next),
         foot: panel::foot(writer, &found.freshness, how, &query.api(), true, api),
     }
@@ -228,7 +255,7 @@ fn likelihood(writer: &Writer, share: Option<Decimal>) -> Cell {
 
 #[cfg(test)]
 pub mod tests {
-    use domain::{CustomerId, customers::Segment, freshness::Freshness, jobs::JobName};
+    use domain::{CustomerId, freshness::Freshness, jobs::JobName};
     use rust_decimal::dec;
     use time::macros::datetime;
 
@@ -291,6 +318,26 @@ pub mod tests {
             first_purchase_at: None,
             created_at: datetime!(2026-01-01 0:00 UTC),
         }
+    }
+
+    #[test]
+    fn a_segment_leads_to_its_customers_and_to_their_file() {
+        let (writer, api) = (writer("en"), Url::parse("http://localhost").unwrap());
+        let found = dated(vec![SegmentFigures { customers: 2, ..SegmentFigures::empty(Segment::AtRisk) }]);
+        let address = by_segment(&writer, &found, &api).items.remove(0).address.unwrap();
+        assert_eq!(address, "/customers?segment=at_risk#h-customers");
+        let request = actix_web::test::TestRequest::with_uri("/customers?segment=at_risk").to_http_request();
+        let query = Query::of(&request).unwrap();
+        let page = Page { items: vec![customer()], next_cursor: Some(7) };
+        let panel = list(&writer, &query, &dated(page), &api);
+        assert_eq!(panel.title, "Customers, last added first: At risk");
+        assert_eq!(panel.foot.csv.as_deref(), Some("/api/v1/customers?segment=at_risk&format=csv"));
+        assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/customers?segment=at_risk&cursor=7"));
+        assert_eq!(panel.all.map(|all| all.address).as_deref(), Some("/customers"));
+        let kept: Vec<_> = sources(&writer, &query).1.into_iter().map(|choice| choice.address).collect();
+        assert_eq!(kept[..2], ["/customers?segment=at_risk", "/customers?source=shopify&segment=at_risk"]);
+        let none = list(&writer, &query, &dated(Page { items: vec![], next_cursor: None }), &api);
+        assert_eq!(none.nothing, "No customer is in this segment now.");
     }
 
     #[test]

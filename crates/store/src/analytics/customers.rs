@@ -12,7 +12,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, CustomerId, OrderId, StoreError,
     accounts::Platform,
-    customers::{Customer, CustomerOrder, CustomerStore, Segment, SegmentFigures},
+    customers::{Customer, CustomerOrder, CustomerStore, Filter, Segment, SegmentFigures},
     freshness::{Dated, Freshness, Newest, Source},
     jobs::JobName,
     page::{Page, PageRequest},
@@ -61,6 +61,22 @@ page_statement!(
     /// A page of the customers of one platform.
     PageOfSource(account: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt, source: &'static str => Text),
     "AND source = $4"
+);
+page_statement!(
+    /// A page of the customers of one segment.
+    PageOfSegment(account: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt, segment: &'static str => Text),
+    "AND segment = $4"
+);
+page_statement!(
+    /// A page of those that are of one platform as well.
+    PageOfBoth(
+        account: i64 => BigInt,
+        before: i64 => BigInt,
+        limit: i64 => BigInt,
+        segment: &'static str => Text,
+        source: &'static str => Text
+    ),
+    "AND segment = $4 AND source = $5"
 );
 
 page_statement!(
@@ -162,10 +178,10 @@ impl CustomerStore for Store {
     async fn page(
         &self,
         account: AccountId,
-        source: Option<Platform>,
+        filter: Filter,
         page: PageRequest,
     ) -> Result<Dated<Page<Customer>>, StoreError> {
-        Ok(self.read_pipelined(account, async |connection| dated(connection, account, source, page).await).await?)
+        Ok(self.read_pipelined(account, async |connection| dated(connection, account, filter, page).await).await?)
     }
 
     async fn search(
@@ -222,19 +238,19 @@ impl CustomerStore for Store {
     async fn stream(
         &self,
         account: AccountId,
-        source: Option<Platform>,
+        filter: Filter,
         cursor: Option<i64>,
     ) -> Result<Dated<BoxStream<'static, Result<Customer, StoreError>>>, StoreError> {
         let first = PageRequest { limit: STREAM_BATCH, cursor };
         let Dated { found: first, freshness } = {
             let _turn = self.first_turn().await?;
             // Too many rows for others to wait behind them.
-            self.read(account, async |connection| dated(connection, account, source, first).await).await?
+            self.read(account, async |connection| dated(connection, account, filter, first).await).await?
         };
         let store = self.clone();
         let rows = streams::rows(first, move |cursor| {
             let store = store.clone();
-            async move { store.batch(account, source, cursor).await }
+            async move { store.batch(account, filter, cursor).await }
         });
         Ok(Dated { found: rows, freshness })
     }
@@ -262,15 +278,10 @@ impl CustomerStore for Store {
 
 impl Store {
     /// The next rows of a stream.
-    async fn batch(
-        &self,
-        account: AccountId,
-        source: Option<Platform>,
-        cursor: i64,
-    ) -> Result<Page<Customer>, StoreError> {
+    async fn batch(&self, account: AccountId, filter: Filter, cursor: i64) -> Result<Page<Customer>, StoreError> {
         let _turn = self.turn().await?;
         let page = PageRequest { limit: STREAM_BATCH, cursor: Some(cursor) };
-        let rows = self.read(account, async |connection| Ok(rows(connection, account, source, page).await?)).await?;
+        let rows = self.read(account, async |connection| Ok(rows(connection, account, filter, page).await?)).await?;
         Ok(cut(rows, page))
     }
 }
@@ -279,10 +290,10 @@ impl Store {
 async fn dated(
     connection: &AsyncPgConnection,
     account: AccountId,
-    source: Option<Platform>,
+    filter: Filter,
     page: PageRequest,
 ) -> Result<Dated<Page<Customer>>, Failure> {
-    let rows = rows(connection, account, source, page).await?;
+    let rows = rows(connection, account, filter, page).await?;
     with_freshness(connection, account, rows, page).await
 }
 
@@ -304,13 +315,15 @@ async fn with_freshness(
 async fn rows(
     connection: &AsyncPgConnection,
     account: AccountId,
-    source: Option<Platform>,
+    filter: Filter,
     page: PageRequest,
 ) -> QueryResult<Vec<CustomerRow>> {
     let (account, before, limit) = (account.0, page.cursor.unwrap_or(i64::MAX), page.limit + 1);
-    match source {
-        None => PageOfAll { account, before, limit }.load(connection).await,
-        Some(source) => PageOfSource { account, before, limit, source: source.as_str() }.load(connection).await,
+    match (filter.segment.map(Segment::as_str), filter.source.map(Platform::as_str)) {
+        (None, None) => PageOfAll { account, before, limit }.load(connection).await,
+        (None, Some(source)) => PageOfSource { account, before, limit, source }.load(connection).await,
+        (Some(segment), None) => PageOfSegment { account, before, limit, segment }.load(connection).await,
+        (Some(segment), Some(source)) => PageOfBoth { account, before, limit, segment, source }.load(connection).await,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use domain::{
     AccountId,
-    customers::{CustomerStore, Segment, SegmentFigures},
+    customers::{CustomerStore, Filter, Segment, SegmentFigures},
     freshness::{Freshness, Newest, Source},
     inventory::InventoryStore,
     jobs::JobName,
@@ -80,7 +80,7 @@ async fn another_accounts_data_makes_nothing_fresher() {
     let db = fresh().await;
     let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
     seed(&db, theirs, JobName::CustomerMetrics).await;
-    let found = CustomerStore::page(&*db.store, mine, None, PAGE).await.unwrap().freshness;
+    let found = CustomerStore::page(&*db.store, mine, Filter::default(), PAGE).await.unwrap().freshness;
     let nothing = vec![(Source::Orders, None), (Source::Refunds, None)];
     assert_eq!(found, Freshness { job: JobName::CustomerMetrics, as_of: None, sources: nothing });
 }

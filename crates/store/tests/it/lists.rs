@@ -11,7 +11,7 @@ use domain::{
     audit::AuditLog,
     creatives::{self, CreativeStore},
     credits::{FeatureName, TransactionFilter, TransactionLog},
-    customers::CustomerStore,
+    customers::{self, CustomerStore, Segment},
     insights::{self, InsightStore},
     integrations::IntegrationStore,
     inventory::InventoryStore,
@@ -220,8 +220,11 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
             add($name, reading(async move { $port::$method(store.as_ref(), account, $($argument),*).await }));
         }};
     }
-    list!("customers", CustomerStore::page(None, page));
-    list!("customers of a source", CustomerStore::page(Some("shopify".parse().unwrap()), page));
+    let (source, segment) = (Some("shopify".parse().unwrap()), Some(Segment::Prospect));
+    list!("customers", CustomerStore::page(customers::Filter::default(), page));
+    list!("customers of a source", CustomerStore::page(customers::Filter { source, segment: None }, page));
+    list!("customers of a segment", CustomerStore::page(customers::Filter { source: None, segment }, page));
+    list!("customers of both", CustomerStore::page(customers::Filter { source, segment }, page));
     list!("customers that are searched for", CustomerStore::search(&Prefix::new("ana").unwrap(), page));
     for (name, filter) in [
         ("transactions", TransactionFilter::default()),

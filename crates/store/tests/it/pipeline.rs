@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use domain::{AccountId, StoreError, customers::CustomerStore, page::PageRequest};
+use domain::{
+    AccountId, StoreError,
+    customers::{CustomerStore, Filter},
+    page::PageRequest,
+};
 use store::{PoolOptions, Pooler, Store};
 use tokio::task::{JoinHandle, yield_now};
 use tokio_postgres::Client;
@@ -30,7 +34,9 @@ fn store(db: &Database, options: PoolOptions) -> Arc<Store> {
 fn read(store: &Arc<Store>, account: AccountId) -> JoinHandle<Result<(), StoreError>> {
     let store = Arc::clone(store);
     tokio::spawn(async move {
-        CustomerStore::page(&*store, account, None, PageRequest { limit: 25, cursor: None }).await.map(drop)
+        CustomerStore::page(&*store, account, Filter::default(), PageRequest { limit: 25, cursor: None })
+            .await
+            .map(drop)
     })
 }
 

@@ -1,7 +1,7 @@
 //! The plan settings of a session.
 
 use domain::{
-    customers::CustomerStore,
+    customers::{CustomerStore, Filter},
     page::PageRequest,
     tracking::{EventName, EventStore, Location, NewEvent},
 };
@@ -43,7 +43,7 @@ async fn plans(db: &Database, generic_plans: bool) -> (i64, i64) {
     let store = db.store_with(PoolOptions { max_connections: 1, generic_plans, ..testkit::patient() });
     for _ in 0..PAGES {
         let page = PageRequest { limit: 25, cursor: None };
-        assert_eq!(CustomerStore::page(&store, account, None, page).await.unwrap().found.items.len(), 25);
+        assert_eq!(CustomerStore::page(&store, account, Filter::default(), page).await.unwrap().found.items.len(), 25);
     }
     let event = NewEvent {
         name: EventName::parse("look".to_owned()).unwrap(),

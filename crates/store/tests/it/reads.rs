@@ -2,7 +2,7 @@
 
 use domain::{
     anomalies::{AnomalyStore, Severity},
-    customers::CustomerStore,
+    customers::{CustomerStore, Filter as CustomerFilter, Segment},
     insights::{Filter, InsightStore, Status as InsightStatus},
     integrations::IntegrationStore,
     inventory::{InventoryStore, Status, Summary},
@@ -43,13 +43,14 @@ async fn walk<T>(
 }
 
 #[tokio::test]
-async fn customers_come_newest_first_by_source_and_page_and_stream_agree() {
+async fn customers_come_newest_first_by_source_and_segment_and_page_and_stream_agree() {
     let db = fresh().await;
     let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
     db.sql
         .execute(
-            "INSERT INTO customers (account_id, source, external_id, created_at)
-             SELECT a, CASE n % 2 WHEN 0 THEN 'shopify' ELSE 'tiendanube' END, n::text, now()
+            "INSERT INTO customers (account_id, source, segment, external_id, created_at)
+             SELECT a, CASE n % 2 WHEN 0 THEN 'shopify' ELSE 'tiendanube' END,
+                CASE n % 3 WHEN 0 THEN 'vip' ELSE 'prospect' END, n::text, now()
              FROM unnest(ARRAY[$1, $2]::bigint[]) a, generate_series(1, 7) n ORDER BY n, a",
             &[&mine.0, &theirs.0],
         )
@@ -57,17 +58,26 @@ async fn customers_come_newest_first_by_source_and_page_and_stream_agree() {
         .unwrap();
     let all = walk(
         3,
-        async |page| CustomerStore::page(&*db.store, mine, None, page).await.unwrap().found,
+        async |page| CustomerStore::page(&*db.store, mine, CustomerFilter::default(), page).await.unwrap().found,
         |c| c.external_id.clone(),
     )
     .await;
     assert_eq!(all, ["7", "6", "5", "4", "3", "2", "1"]);
-    let even =
-        CustomerStore::page(&*db.store, mine, Some("shopify".parse().unwrap()), page(10, None)).await.unwrap().found;
-    assert_eq!(even.items.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), ["6", "4", "2"]);
-    let streamed: Vec<_> =
-        CustomerStore::stream(&*db.store, mine, None, None).await.unwrap().found.try_collect().await.unwrap();
-    assert_eq!(streamed.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), all);
+    let (shopify, vip) = (Some("shopify".parse().unwrap()), Some(Segment::Vip));
+    let all: Vec<_> = all.iter().map(String::as_str).collect();
+    for (source, segment, expected) in [
+        (None, None, all),
+        (shopify, None, vec!["6", "4", "2"]),
+        (None, vip, vec!["6", "3"]),
+        (shopify, vip, vec!["6"]),
+    ] {
+        let filter = CustomerFilter { source, segment };
+        let found = CustomerStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap().found;
+        assert_eq!(found.items.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), expected, "{filter:?}");
+        let streamed: Vec<_> =
+            CustomerStore::stream(&*db.store, mine, filter, None).await.unwrap().found.try_collect().await.unwrap();
+        assert_eq!(streamed.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), expected, "{filter:?}");
+    }
 }
 
 #[tokio::test]
@@ -122,8 +132,13 @@ async fn a_stream_longer_than_its_batches_is_whole() {
         )
         .await
         .unwrap();
-    let streamed: Vec<_> =
-        CustomerStore::stream(&*db.store, account, None, None).await.unwrap().found.try_collect().await.unwrap();
+    let streamed: Vec<_> = CustomerStore::stream(&*db.store, account, CustomerFilter::default(), None)
+        .await
+        .unwrap()
+        .found
+        .try_collect()
+        .await
+        .unwrap();
     assert_eq!(streamed.len(), 4001);
     assert!(streamed.is_sorted_by(|a, b| a.id > b.id));
 }

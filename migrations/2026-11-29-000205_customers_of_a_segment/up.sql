@@ -1,0 +1,1 @@
+CREATE INDEX customers_segment ON customers (account_id, segment, id);
