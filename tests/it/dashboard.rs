@@ -96,6 +96,8 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/?period=7d&metric=aov&compare=year", ANY),
     ("GET", "/insights", ANY),
     ("GET", "/insights?status=dismissed", ANY),
+    ("GET", "/insights?run=1", ANY),
+    ("POST", "/insights/generate", CHANGES),
     ("POST", "/insights/1", CHANGES),
     ("GET", "/profit", ANY),
     ("GET", "/profit/2026-11-20", ANY),

@@ -18,6 +18,7 @@ use domain::{
         AiRuns, CallPermit, Completion, Ending, LEASE_SECONDS, LanguageModel, ModelError, Outcome, RequestError, Run,
         RunClaim,
     },
+    audit::Entry,
     credits::CreditAmount,
     error::Chain,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
@@ -54,6 +55,11 @@ impl InsightTextGenerator {
         self.model.as_ref().filter(|_| mode == Mode::Live)
     }
 
+    /// Credits that a run costs in an account; `None` where no model would be called, and it is free.
+    pub fn price_for(&self, mode: Mode) -> Option<CreditAmount> {
+        self.model_for(mode).map(|_| self.price)
+    }
+
     /// Asks for a run on behalf of a person. Where no model would be called it is free, whatever the balance.
     ///
     /// # Errors
@@ -63,10 +69,10 @@ impl InsightTextGenerator {
         account: AccountId,
         mode: Mode,
         idempotency: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Run>, RequestError> {
-        let price = self.model_for(mode).map(|_| self.price);
-        self.runs.request(account, price, idempotency, now).await
+        self.runs.request(account, self.price_for(mode), idempotency, note, now).await
     }
 }
 

@@ -111,6 +111,7 @@ table! {
     POST "/mode", Access::Member(Act::Look) => pages::mode::post;
     GET "/", Access::Member(Act::Look) => pages::overview::get;
     GET "/insights", Access::Member(Act::Look) => pages::insights::get;
+    POST "/insights/generate", Access::Member(Act::Change) => pages::insights::generate;
     POST "/insights/{id}", Access::Member(Act::Change) => pages::insights::decide;
     GET "/profit", Access::Member(Act::Look) => pages::profit::get;
     GET "/profit/{day}", Access::Member(Act::Look) => pages::profit_day::get;
@@ -281,6 +282,8 @@ mod tests {
         assert_eq!(label(Method::GET, "/integrations/profiles/callback"), "/integrations/profiles/callback");
         assert_eq!(label(Method::GET, "/integrations/shopify/callback"), "/integrations/{provider}/callback");
         assert_eq!(label(Method::GET, "/integrations/profiles/7"), "/integrations/profiles/{id}");
+        assert_eq!(label(Method::POST, "/insights/generate"), "/insights/generate");
+        assert_eq!(label(Method::POST, "/insights/7"), "/insights/{id}");
         assert_eq!(label(Method::GET, "/conversations/7"), "/conversations/{id}");
         assert_eq!(label(Method::POST, "/settings/people/withdraw"), "/settings/people/withdraw");
     }

@@ -4,8 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use ::web::client::Network;
 use app::{
-    deliveries::Ports, log_in::LogIn, passwords::Passwords, payments::PaymentService, second_factor::SecondFactors,
-    shops::connect::ConnectService, social::profiles::ProfileService, status::StatusPages,
+    ai::InsightTextGenerator, deliveries::Ports, log_in::LogIn, passwords::Passwords, payments::PaymentService,
+    second_factor::SecondFactors, shops::connect::ConnectService, social::profiles::ProfileService,
+    status::StatusPages,
 };
 use domain::{
     accounts::{AccountStore, Mode},
@@ -79,6 +80,8 @@ pub struct State {
     pub erasures: Arc<dyn ErasureStore>,
     pub exports: Arc<dyn ExportStore>,
     pub insights: Arc<dyn InsightStore>,
+    /// What insights are asked for with.
+    pub text_generator: InsightTextGenerator,
     pub integrations: Arc<dyn IntegrationStore>,
     pub inventory: Arc<dyn InventoryStore>,
     pub jobs: Arc<dyn JobStore>,
@@ -128,6 +131,7 @@ pub struct State {
 pub struct Parts {
     pub sealer: Arc<dyn Sealer>,
     pub passwords: Passwords,
+    pub text_generator: InsightTextGenerator,
     pub outbox: Option<Arc<dyn Outbox>>,
     pub shops: ConnectService,
     pub profiles: ProfileService,
@@ -176,6 +180,7 @@ impl State {
         let Parts {
             sealer,
             passwords,
+            text_generator,
             outbox,
             shops,
             profiles,
@@ -224,6 +229,7 @@ impl State {
             erasures: store.clone(),
             exports: store.clone(),
             insights: store.clone(),
+            text_generator,
             integrations: store.clone(),
             inventory: store.clone(),
             keys: store.clone(),

@@ -68,6 +68,7 @@ text_enum!(
         ImportStarted = "import_started",
         UploadDiscarded = "upload_discarded",
         JobsRequested = "jobs_requested",
+        InsightsRequested = "insights_requested",
         AutoTopupChanged = "auto_topup_changed",
         CheckoutOpened = "checkout_opened",
         ReplyApproved = "reply_approved",
@@ -155,6 +156,7 @@ impl Action {
             Self::ImportStarted
             | Self::UploadDiscarded
             | Self::JobsRequested
+            | Self::InsightsRequested
             | Self::CustomerDataFetched
             | Self::CustomerForgotten => Area::Data,
             Self::AutoTopupChanged | Self::CheckoutOpened => Area::Credits,

@@ -201,7 +201,7 @@ mod tests {
         let (model, price) = (Arc::new(Silent::default()), CreditAmount::new(5).unwrap());
         let text_generator = InsightTextGenerator { runs: store.clone(), model: Some(model.clone()), price };
         let deps = deps_on(&text_generator, &store);
-        text_generator.request(waits, Mode::Live, None, OffsetDateTime::now_utc()).await.unwrap();
+        text_generator.request(waits, Mode::Live, None, None, OffsetDateTime::now_utc()).await.unwrap();
         let refunded = async {
             model.asked.notified().await;
             store.start(died, price, OffsetDateTime::now_utc()).await.unwrap().unwrap();

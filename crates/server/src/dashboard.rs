@@ -8,7 +8,7 @@ use std::{
 use actix_web::dev::Server;
 use analytics::holidays;
 use anyhow::Context;
-use app::{deliveries::Ports, passwords::Passwords, payments::PaymentService};
+use app::{ai::InsightTextGenerator, deliveries::Ports, passwords::Passwords, payments::PaymentService};
 use dashboard::{Parts, Settings, State};
 use delivery::seal::KeyRing;
 use domain::{
@@ -71,6 +71,7 @@ pub fn server(config: &Config, store: &Arc<Store>, needs: Needs<'_>, listener: T
     let parts = Parts {
         sealer: keys.clone(),
         passwords: Passwords::new()?,
+        text_generator: InsightTextGenerator { runs: store.clone(), ..reads.text_generator.clone() },
         outbox: mails.outbox.clone(),
         profiles: social::profile_service(config, shops.clone(), store)?,
         shops: shops::connect_service(config, shops),

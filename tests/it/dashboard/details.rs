@@ -153,6 +153,33 @@ async fn a_customer_is_handed_out_and_forgotten_for_good() {
 }
 
 #[tokio::test]
+async fn insights_are_made_at_once_and_the_page_tells_what_became_of_it() {
+    let dashboard = Dashboard::start().await;
+    let (mut owner, mut stranger) =
+        (dashboard.owner(dashboard.service.account).await, dashboard.owner(dashboard.service.stranger).await);
+    assert!(owner.get("/insights").await.text.contains("It costs nothing."));
+    let asked = owner.post("/insights/generate", "").await;
+    let address = asked.header("location").unwrap().to_owned();
+    assert!(address.starts_with("/insights?run="), "{address}");
+    let page = owner.get(&address).await;
+    assert!(page.text.contains("They are being made") && page.header("refresh").is_some(), "{}", page.text);
+    assert!(!page.text.contains("/insights/generate"), "{}", page.text);
+    let again = owner.post("/insights/generate", "").await;
+    assert_eq!(again.header("location"), Some(address.as_str()), "the second joins the first");
+    let noted = "SELECT count(*) FROM audit_entries WHERE action = 'insights_requested'";
+    assert_eq!(dashboard.sql.query_one(noted, &[]).await.unwrap().get::<_, i64>(0), 1);
+    assert!(!stranger.get(&address).await.text.contains("They are being made"));
+
+    let ended = "UPDATE ai_runs SET state = 'done', outcome = 'rules', finished_at = now()";
+    dashboard.sql.execute(ended, &[]).await.unwrap();
+    let page = owner.get(&address).await;
+    assert!(page.text.contains("Made just now. It cost nothing."), "{}", page.text);
+    assert_eq!(page.header("refresh"), None);
+    dashboard.set_role("viewer").await;
+    assert!(!owner.get("/insights").await.text.contains("/insights/generate"));
+}
+
+#[tokio::test]
 async fn everybody_is_told_how_the_service_is() {
     let dashboard = Dashboard::start().await;
     let told = ["incidents", "create", "--title", "Delayed <imports>", "--severity", "minor", "--component", "jobs"];

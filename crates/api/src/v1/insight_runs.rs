@@ -96,7 +96,7 @@ pub async fn start(
     let mut warnings = query.warnings;
     warnings.extend(unknown);
     let (account, mode) = (caller.account(), caller.mode());
-    let work = async move { state.text_generator.request(account, mode, idempotency, (state.clock)()).await };
+    let work = async move { state.text_generator.request(account, mode, idempotency, None, (state.clock)()).await };
     let answer = |run: Run| {
         let location = HeaderValue::from_str(&format!("/api/v1/insights/jobs/{}", run.id));
         let reply = Reply::done(&JobBody::of(run, warnings))?.status(StatusCode::ACCEPTED);

@@ -49,9 +49,9 @@ fn job(outcome: Option<Outcome>) -> Run {
 #[test]
 fn a_job_is_accepted_and_can_be_followed() {
     let service = service(true, |runs| {
-        runs.expect_request().times(1).returning(|account, price, key, now| {
+        runs.expect_request().times(1).returning(|account, price, key, note, now| {
             assert_eq!((account, price.map(CreditAmount::get), now), (ACCOUNT, Some(5), NOW));
-            assert_eq!(key.unwrap().key, "k1");
+            assert_eq!((key.unwrap().key.as_str(), note), ("k1", None));
             Ok(Idempotent { value: job(None), replayed: true })
         });
         runs.expect_find().returning(|_, id| Ok((id.0 == 52).then(|| job(Some(Outcome::Worded)))));
@@ -78,7 +78,7 @@ fn a_job_is_accepted_and_can_be_followed() {
 #[test]
 fn without_a_model_it_is_free() {
     let service = service(false, |runs| {
-        runs.expect_request().times(1).returning(|_, price, _, _| {
+        runs.expect_request().times(1).returning(|_, price, _, _, _| {
             assert_eq!(price, None);
             Ok(Idempotent { value: Run { credits: 0, ..job(None) }, replayed: false })
         });
@@ -95,7 +95,7 @@ fn a_run_that_cannot_be_paid_for_is_refused(
     #[case] code: &str,
 ) {
     let service = service(true, move |runs| {
-        runs.expect_request().returning(move |_, _, _, _| Err(error()));
+        runs.expect_request().returning(move |_, _, _, _, _| Err(error()));
     });
     let answer = service.post("/api/v1/insights/generate", "");
     assert_eq!((answer.error(), answer.header("cache-control")), ((status, code.to_owned()), Some("no-store")));

@@ -1,5 +1,7 @@
 //! What a person should know or do, and what was decided on it.
 
+mod now;
+
 use actix_web::{
     HttpRequest, HttpResponse,
     web::{Data, Form},
@@ -16,7 +18,9 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 use url::Url;
 
-use super::{html, panel, query, see, shell::shell, window};
+pub use now::generate;
+
+use super::{html, look_again, panel, query, see, shell::shell, window};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -41,11 +45,14 @@ struct Query {
     cursor: Option<i64>,
     /// The insight that was just decided on, and how: it can be undone.
     decided: Option<(i64, Status)>,
+    /// The run that makes them, or why there is none.
+    run: Option<i64>,
+    refused: Option<now::Refused>,
 }
 
 impl Query {
     const fn of_status(status: Status) -> Self {
-        Self { status, cursor: None, decided: None }
+        Self { status, cursor: None, decided: None, run: None, refused: None }
     }
 
     fn of(request: &HttpRequest) -> Result<Self, PageError> {
@@ -54,15 +61,19 @@ impl Query {
             status: query::one(request, "status")?.unwrap_or(Status::Open),
             cursor: query::cursor(request)?,
             decided: decided.zip(query::one(request, "as")?),
+            run: query::one(request, "run")?,
+            refused: query::one(request, "refused")?,
         })
     }
 
     fn address(self) -> String {
-        let Self { status, cursor, decided } = self;
+        let Self { status, cursor, decided, run, refused } = self;
         let pairs = [
             (status != Status::Open).then(|| format!("status={status}")),
             cursor.map(|cursor| format!("cursor={cursor}")),
             decided.map(|(id, to)| format!("decided={id}&as={to}")),
+            run.map(|run| format!("run={run}")),
+            refused.map(|refused| format!("refused={}", refused.as_str())),
         ];
         query::address(Here::Insights.address(), pairs)
     }
@@ -79,7 +90,10 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let query = Query::of(&request)?;
     let filter = Filter { status: Some(query.status), ..Filter::default() };
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
+    // First: what a run that has ended made is then in the list.
+    let run = now::run(&state, viewer.account(), query).await?;
     let found = state.insights.page(viewer.account(), filter, page).await?;
+    let is_under_way = run.as_ref().is_some_and(|run| run.outcome.is_none());
     let title = writer.say("insights");
     let source = Source { writer: &writer, query, may_decide: viewer.may(Act::Change), api: &state.settings.api_url };
     let model = Model {
@@ -88,9 +102,16 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         place: window::place(&writer),
         statuses: source.statuses(),
         decided: query.decided.filter(|_| source.may_decide).map(|decided| source.decided(decided)),
+        asked: now::asked(&writer, query.refused, run.as_ref()),
         told: source.panel(&found),
+        now: (source.may_decide && query.status == Status::Open && !is_under_way)
+            .then(|| now::form(&writer, state.text_generator.price_for(viewer.session().account.mode))),
     };
-    Ok(html(view::page(&model)))
+    let mut response = html(view::page(&model));
+    if is_under_way {
+        look_again(&mut response);
+    }
+    Ok(response)
 }
 
 /// What the form of an insight sends.
@@ -187,7 +208,8 @@ impl Source<'_> {
 
     fn panel(&self, found: &Dated<Page<Insight>>) -> Panel<Item> {
         let Self { writer, query, .. } = *self;
-        let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), decided: None, ..query });
+        let next = found.found.next_cursor;
+        let next = next.map(|cursor| Query { cursor: Some(cursor), ..Query::of_status(query.status) });
         let how = vec![writer.say("how-stories"), writer.say("how-insights")];
         Panel {
             id: "h-insights",

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     acts::{Acts, Decided, acts, decided},
+    form::{Form, section},
     layout::{Choice, Shell, page as whole, segments},
     panel::{Panel, Way, panel},
     rows::{Badge, badge},
@@ -15,7 +16,18 @@ pub struct Model {
     pub place: String,
     pub statuses: (String, Vec<Choice>),
     pub decided: Option<Decided>,
+    pub asked: Option<Asked>,
     pub told: Panel<Item>,
+    /// Has them made at once, for who may.
+    pub now: Option<Form>,
+}
+
+/// What became of having them made.
+pub struct Asked {
+    /// How it looks.
+    pub class: &'static str,
+    pub text: String,
+    pub way: Option<Way>,
 }
 
 pub struct Item {
@@ -41,7 +53,14 @@ pub fn page(model: &Model) -> Markup {
                 div.tools { (segments(&model.statuses.0, &model.statuses.1)) }
             }
             @if let Some(change) = &model.decided { (decided(change)) }
+            @if let Some(asked) = &model.asked {
+                p class={"note since " (asked.class)} role="status" {
+                    (asked.text)
+                    @if let Some(way) = &asked.way { " " a href=(way.address) { (way.text) } }
+                }
+            }
             (panel(&model.told, |items| html! { ol.items { @for one in items { (item(one)) } } }))
+            @if let Some(form) = &model.now { (section(form)) }
         },
     )
 }

@@ -207,5 +207,6 @@ action-profile-disconnected = Disconnected a profile
 action-import-started = Imported a file
 action-upload-discarded = Discarded a file
 action-jobs-requested = Had everything computed
+action-insights-requested = Had insights made
 action-auto-topup-changed = Changed the automatic top-up
 action-checkout-opened = Opened a checkout for credits

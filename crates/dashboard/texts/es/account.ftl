@@ -207,5 +207,6 @@ action-profile-disconnected = Desconectó un perfil
 action-import-started = Importó un archivo
 action-upload-discarded = Descartó un archivo
 action-jobs-requested = Hizo calcular todo
+action-insights-requested = Hizo generar las novedades
 action-auto-topup-changed = Cambió la recarga automática
 action-checkout-opened = Abrió una compra de créditos

@@ -207,5 +207,6 @@ action-profile-disconnected = Desconectou um perfil
 action-import-started = Importou um arquivo
 action-upload-discarded = Descartou um arquivo
 action-jobs-requested = Mandou calcular tudo
+action-insights-requested = Mandou gerar as novidades
 action-auto-topup-changed = Alterou a recarga automática
 action-checkout-opened = Abriu uma compra de créditos

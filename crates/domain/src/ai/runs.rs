@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use super::{ModelError, Usage};
 use crate::{
     AccountId, RunId, StoreError,
+    audit::Entry,
     credits::CreditAmount,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     jobs,
@@ -141,12 +142,14 @@ impl From<StoreError> for RequestError {
 #[async_trait]
 pub trait AiRuns: Send + Sync {
     /// Queues a run, unless the balance is below `price`. Nothing is debited yet: whether there is anything to ask the
-    /// provider is not known. A run that is under way is given instead of a second one.
+    /// provider is not known. A run that is under way is given instead of a second one. `note` goes into the audit log with
+    /// a run that is queued.
     async fn request(
         &self,
         account: AccountId,
         price: Option<CreditAmount>,
         idempotency: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Run>, RequestError>;
     /// Starts a run and debits `price`, in one transaction, and gives the right to carry it out. `None` when a run is

@@ -117,7 +117,7 @@ async fn a_run_that_is_killed_anywhere_is_paid_for_exactly_when_it_was_worded() 
         let text_generator = InsightTextGenerator { runs, model: Some(stepping.clone()), price };
         let deps =
             Deps { text_generator: Some(text_generator.clone()), insights: stepping.clone(), ..Deps::of(&victim) };
-        text_generator.request(account, Mode::Live, None, OffsetDateTime::now_utc()).await.unwrap();
+        text_generator.request(account, Mode::Live, None, None, OffsetDateTime::now_utc()).await.unwrap();
         let mut run = tokio::spawn(async move { carry_out_next(&deps, OffsetDateTime::now_utc).await });
         // There are ten steps: some runs are killed at one of them, some anywhere in between, the others end.
         let somewhere = Duration::from_micros(u64::try_from(number * 7919 % 20_000).unwrap());

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use domain::{
     AccountId, StoreError,
     ai::{AiRuns, CallId, CallPermit, ModelError, RequestError, Run, RunClaim, Usage},
+    audit::Entry,
     credits::CreditAmount,
     idempotency::{IdempotencyKey, Idempotent},
 };
@@ -64,9 +65,10 @@ impl AiRuns for SteppingRuns {
         account: AccountId,
         price: Option<CreditAmount>,
         key: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Run>, RequestError> {
-        self.store.request(account, price, key, now).await
+        self.store.request(account, price, key, note, now).await
     }
     async fn start(
         &self,

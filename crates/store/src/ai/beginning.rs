@@ -5,6 +5,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, RunId, StoreError,
     ai::{FEATURE, RequestError, RunState, Trigger},
+    audit::Entry,
     credits::{CreditAmount, Debit, DebitError, FeatureName, OperationKey},
     idempotency::{IdempotencyKey, Idempotent},
 };
@@ -20,6 +21,7 @@ use crate::{
         query::RunQueryDsl,
         transact::Rollback,
     },
+    people::audit,
     schema::{ai_access, ai_runs as runs, credit_balances},
 };
 
@@ -73,7 +75,7 @@ pub(super) async fn request(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     price: Option<CreditAmount>,
-    key: Option<&IdempotencyKey>,
+    (key, note): (Option<&IdempotencyKey>, Option<&Entry>),
     now: OffsetDateTime,
 ) -> Result<Idempotent<RunRow>, WriteError<RequestError>> {
     if let Some(key) = key
@@ -94,6 +96,7 @@ pub(super) async fn request(
             if let Some(price) = price {
                 refuse_insufficient(connection, account, price).await?;
             }
+            audit::add_any(connection, note, now).await?;
             insert(connection, account, FEATURE, Trigger::Request, now).await?
         }
     };

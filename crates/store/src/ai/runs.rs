@@ -12,6 +12,7 @@ use domain::{
         AiRuns, CallId, CallPermit, FEATURE, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger,
         Usage,
     },
+    audit::Entry,
     credits::CreditAmount,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
 };
@@ -120,11 +121,12 @@ impl AiRuns for Store {
         account: AccountId,
         price: Option<CreditAmount>,
         key: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Run>, RequestError> {
         let written = self
             .transact::<_, WriteError<RequestError>>(async |connection| {
-                beginning::request(connection, account, price, key.as_ref(), now).await
+                beginning::request(connection, account, price, (key.as_ref(), note.as_ref()), now).await
             })
             .await;
         let Idempotent { value, replayed } = self.refused(account, written, now).await?;

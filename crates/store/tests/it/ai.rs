@@ -91,13 +91,13 @@ async fn a_run_is_debited_before_its_call_and_refunded_once_unless_it_is_worded(
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
     let key = |hash: u8| Some(IdempotencyKey { path: "/g".into(), key: "k".into(), request_hash: [hash; 32] });
-    let run = db.store.request(account, Some(price()), key(1), NOW).await.unwrap();
+    let run = db.store.request(account, Some(price()), key(1), None, NOW).await.unwrap();
     assert_eq!((run.replayed, run.value.state, run.value.credits), (false, RunState::Queued, 0));
-    let again = db.store.request(account, Some(price()), key(1), NOW).await.unwrap();
+    let again = db.store.request(account, Some(price()), key(1), None, NOW).await.unwrap();
     assert_eq!((again.replayed, again.value.id), (true, run.value.id));
-    let reused = db.store.request(account, Some(price()), key(2), NOW).await;
+    let reused = db.store.request(account, Some(price()), key(2), None, NOW).await;
     assert!(matches!(reused, Err(RequestError::Idempotency(IdempotencyError::Reused))));
-    let joined = db.store.request(account, Some(price()), None, NOW).await.unwrap();
+    let joined = db.store.request(account, Some(price()), None, None, NOW).await.unwrap();
     assert_eq!(joined.value.id, run.value.id, "one at a time");
     assert_eq!(db.store.start(account, price(), NOW).await.unwrap(), None);
     assert_eq!(balance(&db, account).await, 500, "whether there is anything to word is not known yet");
@@ -132,14 +132,14 @@ async fn a_request_that_is_sent_again_shows_what_the_first_answer_showed() {
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
     let key = || Some(IdempotencyKey { path: "/g".into(), key: "k".into(), request_hash: [1; 32] });
-    let first = db.store.request(account, Some(price()), key(), NOW).await.unwrap().value;
+    let first = db.store.request(account, Some(price()), key(), None, NOW).await.unwrap().value;
     let claim = db.store.claim_next(NOW).await.unwrap().unwrap();
     opened(&db, &claim, dec!(1), NOW).await;
-    let again = db.store.request(account, Some(price()), key(), NOW).await.unwrap();
+    let again = db.store.request(account, Some(price()), key(), None, NOW).await.unwrap();
     assert_eq!((again.replayed, again.value.credits, again.value), (true, 0, first));
     // As a release before recorded it.
     db.sql.execute("UPDATE idempotency_keys SET result = result - 'credits'", &[]).await.unwrap();
-    let again = db.store.request(account, Some(price()), key(), NOW).await.unwrap();
+    let again = db.store.request(account, Some(price()), key(), None, NOW).await.unwrap();
     assert_eq!(again.value.credits, 5);
 }
 
@@ -147,7 +147,7 @@ async fn a_request_that_is_sent_again_shows_what_the_first_answer_showed() {
 async fn a_run_with_nothing_to_word_leaves_no_trace_in_the_ledger() {
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
-    let run = db.store.request(account, Some(price()), None, NOW).await.unwrap().value;
+    let run = db.store.request(account, Some(price()), None, None, NOW).await.unwrap().value;
     let claim = db.store.claim_next(NOW).await.unwrap().unwrap();
     let ending = Ending { job: None, run: Some((claim, Outcome::NothingNew, None)) };
     db.store.replace(account, ending, vec![], NOW).await.unwrap();
@@ -164,7 +164,7 @@ async fn a_run_from_before_a_pause_calls_nobody_after_it(#[values(true, false)] 
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
     let claim = if on_demand {
-        db.store.request(account, Some(price()), None, NOW).await.unwrap();
+        db.store.request(account, Some(price()), None, None, NOW).await.unwrap();
         db.store.claim_next(NOW).await.unwrap().unwrap()
     } else {
         db.store.start(account, price(), NOW).await.unwrap().unwrap()
@@ -182,7 +182,7 @@ async fn a_balance_that_went_down_since_the_request_is_not_overdrawn() {
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
     let all = CreditAmount::new(500).unwrap();
-    db.store.request(account, Some(all), None, NOW).await.unwrap();
+    db.store.request(account, Some(all), None, None, NOW).await.unwrap();
     let claim = db.store.claim_next(NOW).await.unwrap().unwrap();
     db.sql.execute("UPDATE credit_balances SET balance = 499 WHERE account_id = $1", &[&account.0]).await.unwrap();
     let permit = db.store.open_call(&claim, all, "m", used(dec!(1)), NOW).await.unwrap();
@@ -198,17 +198,17 @@ async fn what_is_refused_leaves_no_row() {
     let db = fresh().await;
     let [account, sandbox] = accounts(&db).await;
     let dear = CreditAmount::new(501).unwrap();
-    let refused = db.store.request(account, Some(dear), None, NOW).await;
+    let refused = db.store.request(account, Some(dear), None, None, NOW).await;
     assert!(matches!(refused, Err(RequestError::Insufficient { balance: 500 })), "{refused:?}");
     assert_eq!(db.store.pause(account, &admin(), "invoice", NOW).await.unwrap(), AccessChange::Made);
     for price in [Some(price()), None] {
-        let refused = db.store.request(account, price, None, NOW).await;
+        let refused = db.store.request(account, price, None, None, NOW).await;
         assert!(matches!(refused, Err(RequestError::Paused)), "{refused:?}");
     }
     assert!(matches!(db.store.start(account, price(), NOW).await, Err(RequestError::Paused)));
     assert_eq!(ledger(&db, account).await, ["(grant,500,500)"]);
     assert_eq!(shop::rows(&db.sql, account, "id", "ai_runs").await, [""; 0]);
-    assert!(db.store.request(sandbox, None, None, NOW).await.is_ok(), "another account is not concerned");
+    assert!(db.store.request(sandbox, None, None, None, NOW).await.is_ok(), "another account is not concerned");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use domain::{
     AccountId, PersonId, SuggestionId, UserId,
     accounts::Mode,
+    ai::AiRuns,
     alerts::{AlertStore, Change, Comparator, Terms, UncheckedTerms},
     audit::{Action, Actor, Area, AuditLog, Entry, Noted},
     credits::auto_topup::{AutoTopupChange, AutoTopupStore},
@@ -193,6 +194,12 @@ async fn files_jobs_top_ups_and_decisions_are_noted() {
         .execute("INSERT INTO credit_balances (account_id, balance, updated_at) VALUES ($1, 500, now())", &[&account.0])
         .await
         .unwrap();
+    // The second joins the first.
+    for _ in 0..2 {
+        let note = shop.note(Action::InsightsRequested);
+        AiRuns::request(store, account, None, None, note, NOW).await.unwrap();
+    }
+    assert_eq!(shop.told(Some(Area::Data)).await[expected.len()..], [(Action::InsightsRequested, None)]);
     let settings = AutoTopupChange { enabled: true, threshold: Some(100), top_up_amount: Some(500), monthly_cap: None };
     AutoTopupStore::change(store, account, settings, shop.note(Action::AutoTopupChanged), NOW).await.unwrap();
     let noted = shop.noted(Some(Area::Credits)).await;

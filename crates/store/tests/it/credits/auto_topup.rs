@@ -242,7 +242,7 @@ async fn a_refusal_is_told_though_no_charge_can_be_put_in_line() {
     db.sql.batch_execute(broken).await.unwrap();
     let refused = db.store.debit(debit(payer, 5, "a"), START).await;
     assert!(matches!(refused, Err(DebitError::Insufficient { balance: 3 })), "{refused:?}");
-    let refused = db.store.request(payer, Some(CreditAmount::new(5).unwrap()), None, START).await;
+    let refused = db.store.request(payer, Some(CreditAmount::new(5).unwrap()), None, None, START).await;
     assert!(matches!(refused, Err(RequestError::Insufficient { balance: 3 })), "{refused:?}");
     assert_eq!(states(&db, payer).await, [""; 0]);
 }
@@ -283,7 +283,7 @@ async fn a_debit_that_is_refused_for_want_of_credits_charges() {
     assert_eq!(queue(&db, payer).await, ["(pending,500,\"\",0)"]);
     let (price, asking) = (CreditAmount::new(5).unwrap(), account(&db.sql, 4).await);
     db.sql.execute(on, &[]).await.unwrap();
-    let refused = db.store.request(asking, Some(price), None, START).await;
+    let refused = db.store.request(asking, Some(price), None, None, START).await;
     assert!(matches!(refused, Err(RequestError::Insufficient { balance: 4 })), "{refused:?}");
     assert_eq!(queue(&db, asking).await, ["(pending,500,\"\",0)"]);
     assert_eq!(books(&db.sql, payer).await.rows, 1, "nothing but the charge is written");

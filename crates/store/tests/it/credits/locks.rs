@@ -66,7 +66,7 @@ async fn the_balance_is_locked_before_anything_else() {
         }};
     }
     waits!(payments::credit(&db.store, payer, "p1"));
-    assert!(waits!(db.store.request(payer, Some(price()), None, START)).is_ok());
+    assert!(waits!(db.store.request(payer, Some(price()), None, None, START)).is_ok());
     assert!(waits!(db.store.start(payer, price(), START)).unwrap().is_none());
     let left = Left::Failed { reason: "declined".to_owned(), retry_at: START };
     waits!(db.store.leave(charge, left, START)).unwrap();
@@ -113,7 +113,7 @@ async fn an_account_without_a_balance_has_an_empty_one() {
     assert!(matches!(refused, Err(DebitError::Insufficient { balance: 0 })), "{refused:?}");
     let refused = db.store.refund(refund(nothing().await, "a", "b"), START).await;
     assert!(matches!(refused, Err(RefundError::UnknownDebit)), "{refused:?}");
-    let refused = db.store.request(nothing().await, Some(price()), None, START).await;
+    let refused = db.store.request(nothing().await, Some(price()), None, None, START).await;
     assert!(matches!(refused, Err(RequestError::Insufficient { balance: 0 })), "{refused:?}");
     let take = Adjust { account: nothing().await, amount: price(), take: true, key: key("a"), meta: Map::new() };
     assert!(matches!(db.store.adjust(take, START).await, Err(PostError::Insufficient { balance: 0 })));
