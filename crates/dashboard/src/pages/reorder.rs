@@ -1,12 +1,15 @@
 //! What to buy again, and what was decided on it.
 
+use std::collections::BTreeMap;
+
 use actix_web::{
     HttpRequest, HttpResponse,
     web::{Data, Form},
 };
 use domain::{
-    SuggestionId,
+    AccountId, StoreError, SuggestionId,
     audit::Action,
+    freshness::Freshness,
     page::PageRequest,
     people::Act,
     reorder::{Basis, Listing, Status, Suggestion},
@@ -26,12 +29,16 @@ use crate::{
         layout::{Choice, Here},
         panel::{Panel, Table},
         reorder::{self as view, Item, Model},
-        rows::Badge,
+        rows::{Badge, Cell, Head, Row},
     },
 };
 
 /// Suggestions of a page.
 const LIMIT: i64 = 50;
+/// Suggestions that are read at a time to add them up; so many the API gives at once.
+const AT_ONCE: i64 = 200;
+/// Above so many they are not added up.
+const MOST_ADDED_UP: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Query {
@@ -80,6 +87,8 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let one = PageRequest { limit: 1, cursor: None };
     let knows_stock =
         !listing.page.items.is_empty() || state.inventory.list(viewer.account(), None, one).await?.summary.total > 0;
+    let is_first = query.status == Status::Pending && query.cursor.is_none();
+    let pending = if is_first { pending(&state, viewer.account(), &listing).await? } else { None };
     let title = writer.say("reorder");
     let source = Source {
         writer: &writer,
@@ -95,6 +104,8 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         statuses: source.statuses(),
         decided: query.decided.filter(|_| source.may_decide).map(|decided| source.decided(decided)),
         basis: writer.say("reorder-basis"),
+        day_head: day_head(&writer),
+        days: pending.and_then(|all| by_day(&writer, &all, &listing.freshness, &state.settings.api_url)),
         items: source.panel(&listing),
     };
     Ok(html(view::page(&model)))
@@ -121,6 +132,62 @@ pub async fn decide(
     state.reorder.change(viewer.account(), SuggestionId(id), status, Some(note), (state.clock)()).await?;
     let decided = (status != Status::Pending).then_some((id, status));
     Ok(see(&Query { decided, ..Query::of_status(from) }.address()))
+}
+
+/// All that are pending, of which `listing` is the first page; `None` where they are too many to be added up.
+async fn pending(state: &State, account: AccountId, listing: &Listing) -> Result<Option<Vec<Suggestion>>, StoreError> {
+    let (mut all, mut cursor) = (listing.page.items.clone(), listing.page.next_cursor);
+    while cursor.is_some() {
+        if all.len() >= MOST_ADDED_UP {
+            return Ok(None);
+        }
+        let next = PageRequest { limit: AT_ONCE, cursor };
+        let found = state.reorder.list(account, Some(Status::Pending), next).await?.page;
+        all.extend(found.items);
+        cursor = found.next_cursor;
+    }
+    Ok(Some(all))
+}
+
+fn day_head(writer: &Writer) -> Vec<Head> {
+    vec![
+        Head::Text(writer.say("basis-order_by")),
+        Head::Number(writer.say("order-products")),
+        Head::Number(writer.say("column-units")),
+    ]
+}
+
+/// What is to be ordered by each day, the first one first: all whose day is over is to be ordered today. Nothing where that is
+/// not recommended of any.
+fn by_day(writer: &Writer, pending: &[Suggestion], freshness: &Freshness, api: &Url) -> Option<Panel<Row>> {
+    let mut days: BTreeMap<Date, (i64, i64)> = BTreeMap::new();
+    for suggestion in pending.iter().filter(|suggestion| suggestion.is_recommended()) {
+        let day = suggestion.order_by(&writer.zone, suggestion.computed_at).unwrap_or(Date::MAX);
+        let (products, units) = days.entry(day.max(writer.today())).or_default();
+        *products += 1;
+        *units = units.saturating_add(suggestion.qty_suggested);
+    }
+    let number = |count: i64| Cell::Number { text: writer.number(count.into(), 0), value: None };
+    let row = |(day, (products, units)): (Date, (i64, i64))| {
+        let (name, below) = if day == writer.today() {
+            (writer.say("order-now"), Some(writer.say("order-now-what")))
+        } else if day == Date::MAX {
+            (writer.say("order-any-day"), None)
+        } else {
+            (writer.weekday(day), None)
+        };
+        Row { name, address: None, below, cells: vec![number(products), number(units)] }
+    };
+    let path = format!("/api/v1/reorder?status={}&limit={AT_ONCE}", Status::Pending);
+    (!days.is_empty()).then(|| Panel {
+        id: "h-days",
+        title: writer.say("order-days-title"),
+        items: days.into_iter().map(row).collect(),
+        nothing: String::new(),
+        all: None,
+        next: None,
+        foot: panel::foot(writer, freshness, vec![writer.say("how-order-days")], &path, false, api),
+    })
 }
 
 struct Source<'a> {
@@ -256,7 +323,7 @@ fn by_urgency(suggestions: &[Suggestion]) -> Vec<&Suggestion> {
 
 #[cfg(test)]
 pub mod tests {
-    use domain::{InventoryItemId, freshness::Freshness, jobs::JobName, page::Page};
+    use domain::{InventoryItemId, jobs::JobName, page::Page};
     use rust_decimal::dec;
     use time::macros::datetime;
 
@@ -341,6 +408,40 @@ pub mod tests {
         let old = Suggestion { basis: None, ..of(4, 0) };
         let listed = [of(1, 42), old, of(2, 0), of(3, 90)];
         assert_eq!(by_urgency(&listed).iter().map(|one| one.id.0).collect::<Vec<_>>(), [2, 1, 3, 4]);
+    }
+
+    #[test]
+    fn what_is_to_be_ordered_is_added_up_by_the_day() {
+        let of = |on_hand, daily_demand, quantity, unit_contribution| {
+            let known = suggestion(unit_contribution, Status::Pending);
+            let basis = known.basis.map(|basis| Basis { on_hand, daily_demand, ..basis });
+            Suggestion { basis, qty_suggested: quantity, ..known }
+        };
+        let writer = writer("en");
+        let added = |pending: &[Suggestion]| {
+            let freshness = Freshness { job: JobName::SmartReorder, as_of: None, sources: vec![] };
+            let panel = by_day(&writer, pending, &freshness, &Url::parse("http://localhost").unwrap());
+            let of_row = |row: Row| {
+                let numbers = row.cells.into_iter().map(|cell| match cell {
+                    Cell::Number { text, value: None } => text,
+                    _ => panic!(),
+                });
+                std::iter::once(row.name).chain(numbers).collect::<Vec<_>>()
+            };
+            panel.map(|panel| panel.items.into_iter().map(of_row).collect::<Vec<_>>())
+        };
+        let pending = [
+            of(0, 2.0, 1000, None),
+            of(40, 2.0, 30, None),
+            of(28, 2.0, 240, None),
+            of(41, 2.0, 12, None),
+            of(0, 0.0, 5, None),
+            // Each sale costs more than it brings.
+            of(0, 2.0, 70, Some(-1.0)),
+        ];
+        let expected = [["Now", "2", "1,240"], ["Sat 28 Nov", "2", "42"], ["Any day", "1", "5"]];
+        assert_eq!(added(&pending), Some(expected.map(|row| row.map(str::to_owned).to_vec()).to_vec()));
+        assert_eq!(added(&pending[5..]), None);
     }
 
     #[test]

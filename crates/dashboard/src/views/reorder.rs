@@ -6,7 +6,7 @@ use super::{
     acts::{Acts, Decided, acts, decided},
     layout::{Choice, Shell, page as whole, segments},
     panel::{Panel, Table, figures, panel},
-    rows::{Badge, badge},
+    rows::{Badge, Head, Row, badge, rows},
 };
 
 pub struct Model {
@@ -17,6 +17,9 @@ pub struct Model {
     pub decided: Option<Decided>,
     /// What the numbers behind a suggestion are called.
     pub basis: String,
+    pub day_head: Vec<Head>,
+    /// What all that is to be ordered comes to, by the day.
+    pub days: Option<Panel<Row>>,
     pub items: Panel<Item>,
 }
 
@@ -40,6 +43,7 @@ pub fn page(model: &Model) -> Markup {
                 div.tools { (segments(&model.statuses.0, &model.statuses.1)) }
             }
             @if let Some(change) = &model.decided { (decided(change)) }
+            @if let Some(days) = &model.days { (panel(days, |items| rows(&model.day_head, items))) }
             (panel(&model.items, |items| html! { ol.items { @for one in items { (item(&model.basis, one)) } } }))
         },
     )
