@@ -215,7 +215,10 @@ impl Source<'_> {
             id: "h-insights",
             title: writer.say(&format!("insights-{}-title", query.status)),
             items: ranked(&found.found.items).into_iter().map(|insight| self.item(insight)).collect(),
-            nothing: writer.say(&format!("insights-{}-none", query.status)),
+            nothing: match (query.status, found.freshness.as_of) {
+                (Status::Open, None) => writer.say("not-computed"),
+                (status, _) => writer.say(&format!("insights-{status}-none")),
+            },
             all: None,
             next: panel::next(writer, next.map(Query::address)),
             foot: panel::foot(writer, &found.freshness, how, &query.api(), false, self.api),
@@ -335,6 +338,11 @@ mod tests {
             panel.items.iter().map(|item| item.amount.as_ref().map(|(_, value, _)| value.as_str())).collect();
         assert_eq!(amounts, [Some("1450"), Some("20.5"), None]);
         assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/insights?cursor=1"));
+    }
+
+    #[test]
+    fn before_the_first_night_it_does_not_say_that_nothing_needs_anybody() {
+        assert!(panel(vec![], None, true).nothing.starts_with("Nothing was computed yet"));
     }
 
     #[test]

@@ -234,6 +234,7 @@ impl Source<'_> {
             items: by_urgency(&listing.page.items).into_iter().map(|suggestion| self.item(suggestion)).collect(),
             nothing: match query.status {
                 Status::Pending if !self.knows_stock => writer.say("stock-unknown"),
+                Status::Pending if listing.freshness.as_of.is_none() => writer.say("not-computed"),
                 status => writer.say(&format!("reorder-{status}-none")),
             },
             all: None,
@@ -325,7 +326,7 @@ fn by_urgency(suggestions: &[Suggestion]) -> Vec<&Suggestion> {
 pub mod tests {
     use domain::{InventoryItemId, jobs::JobName, page::Page};
     use rust_decimal::dec;
-    use time::macros::datetime;
+    use time::{OffsetDateTime, macros::datetime};
 
     use super::*;
     use crate::text::tests::writer;
@@ -366,10 +367,21 @@ pub mod tests {
     }
 
     fn panel(items: Vec<Suggestion>, status: Status, may_decide: bool, knows_stock: bool) -> Panel<Item> {
+        let as_of = Some(datetime!(2026-11-22 7:10 UTC));
+        panel_as_of(items, status, may_decide, knows_stock, as_of)
+    }
+
+    fn panel_as_of(
+        items: Vec<Suggestion>,
+        status: Status,
+        may_decide: bool,
+        knows_stock: bool,
+        as_of: Option<OffsetDateTime>,
+    ) -> Panel<Item> {
         let (writer, api) = (writer("es-AR"), Url::parse("http://localhost").unwrap());
         let listing = Listing {
             page: Page { items, next_cursor: None },
-            freshness: Freshness { job: JobName::SmartReorder, as_of: None, sources: vec![] },
+            freshness: Freshness { job: JobName::SmartReorder, as_of, sources: vec![] },
         };
         Source { writer: &writer, query: Query::of_status(status), may_decide, knows_stock, api: &api }.panel(&listing)
     }
@@ -384,6 +396,8 @@ pub mod tests {
         assert!(nothing(Status::Pending, true).starts_with("No hay nada que comprar"));
         assert!(nothing(Status::Pending, false).starts_with("Todavía no se conoce el stock"));
         assert_eq!(nothing(Status::Ordered, false), nothing(Status::Ordered, true));
+        let never = panel_as_of(vec![], Status::Pending, true, true, None).nothing;
+        assert!(never.starts_with("Todavía no se calculó nada"), "{never}");
     }
 
     #[test]
