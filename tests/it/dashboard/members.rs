@@ -123,7 +123,7 @@ async fn the_last_owner_stays_and_who_is_removed_is_out_at_once() {
     assert!(answer.status == 422 && answer.text.contains("no longer a member of any shop"), "{}", answer.text);
 
     let log = ana.get("/settings/activity").await.text;
-    for what in ["Removed a member: eva", "Changed a role: eva", "Joined", "role: editor → "] {
+    for what in ["Removed a member: eva", "Changed a role: eva", "Joined", "role: Editor → "] {
         assert!(log.contains(what), "{what} is not in {log}");
     }
     let members = ana.get("/settings/activity?about=people").await.text;

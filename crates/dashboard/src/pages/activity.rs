@@ -1,20 +1,27 @@
 //! The audit log of the account, as a page and as a file.
 
-use std::io;
+use std::{fmt::Display, io, str::FromStr};
 
 use ::web::csv;
 use actix_web::{HttpRequest, HttpResponse, http::header, web::Data};
 use domain::{
-    accounts::Mode,
+    accounts::{Mode, Platform},
+    alerts::{Comparator, Watched},
     audit::{Actor, Area, Noted},
+    insights,
     page::PageRequest,
+    people::Role,
+    reorder, social,
+    uploads::Kind,
+    webhooks::delivery::DeliveryState,
 };
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
+    alert_words::watched,
     bot::pick,
-    query,
+    integrations, query,
     settings::{self, Tab},
     writer,
 };
@@ -61,20 +68,46 @@ fn actor(writer: &Writer, by: &Actor) -> String {
     }
 }
 
-/// What was noted, without the signs of JSON. The file has it as it is.
-fn plain(writer: &Writer, value: &Value) -> String {
+/// How a value of a field is called on the pages; `None` where it is no word of ours.
+fn word(writer: &Writer, field: &str, value: &str) -> Option<String> {
+    fn called<T: FromStr + Display>(writer: &Writer, prefix: &str, value: &str) -> Option<String> {
+        let value: T = value.parse().ok()?;
+        Some(writer.say(&format!("{prefix}-{value}")))
+    }
+    match field {
+        "role" => called::<Role>(writer, "role", value),
+        "kind" => called::<Kind>(writer, "kind", value),
+        "platform" => value.parse::<Platform>().ok().map(|platform| integrations::name(writer, platform)),
+        "channel" => called::<social::Channel>(writer, "channel", value),
+        "handling" => called::<social::Handling>(writer, "handling", value),
+        "mode" => called::<social::Mode>(writer, "bot-mode", value),
+        "categories_auto" => called::<social::Category>(writer, "comment", value),
+        "states" => called::<DeliveryState>(writer, "delivery", value),
+        "metric" => value.parse::<Watched>().ok().map(|metric| watched(writer, &metric)),
+        "comparator" => called::<Comparator>(writer, "comparator", value),
+        "severity" => called::<insights::Severity>(writer, "severity", value),
+        // Of insights, suggestions to order and conversations, whose common words mean the same.
+        "status" => called::<insights::Status>(writer, "insights", value)
+            .or_else(|| called::<reorder::Status>(writer, "reorder", value))
+            .or_else(|| called::<social::Status>(writer, "status", value)),
+        _ => None,
+    }
+}
+
+/// What was noted of a field, without the signs of JSON. The file has it as it is.
+fn plain(writer: &Writer, field: &str, value: &Value) -> String {
     let list = |parts: Vec<String>| if parts.is_empty() { "–".to_owned() } else { parts.join(", ") };
     match value {
         Value::Null => "–".to_owned(),
         Value::Bool(is_so) => writer.say(if *is_so { "answer-yes" } else { "answer-no" }),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => text.clone(),
-        Value::Array(values) => list(values.iter().map(|value| plain(writer, value)).collect()),
+        Value::String(text) => word(writer, field, text).unwrap_or_else(|| text.clone()),
+        Value::Array(values) => list(values.iter().map(|value| plain(writer, field, value)).collect()),
         Value::Object(fields) => {
             let field = |(name, value): (&String, &Value)| {
                 let called =
                     writer.message("noted-field").text("field", name).text("name", name.replace('_', " ")).say();
-                format!("{called}: {}", plain(writer, value))
+                format!("{called}: {}", plain(writer, name, value))
             };
             list(fields.iter().map(field).collect())
         }
@@ -84,7 +117,7 @@ fn plain(writer: &Writer, value: &Value) -> String {
 fn row(writer: &Writer, noted: &Noted) -> Row {
     let action = writer.say(&format!("action-{}", noted.action.as_str().replace('_', "-")));
     let target = noted.target.as_ref().map(|target| format!(": {target}")).unwrap_or_default();
-    let change = [&noted.before, &noted.after].map(|value| value.as_ref().map(|value| plain(writer, value)));
+    let change = [&noted.before, &noted.after].map(|value| value.as_ref().map(|value| plain(writer, "", value)));
     let change = change.into_iter().flatten().collect::<Vec<_>>().join(" → ");
     let sandbox = (noted.mode == Some(Mode::Test)).then(|| writer.say("activity-sandbox"));
     let by = actor(writer, &noted.by);
@@ -175,7 +208,7 @@ mod tests {
 
     #[test]
     fn what_was_noted_is_read_without_json() {
-        let of = |value: Value| plain(&writer("es-AR"), &value);
+        let of = |value: Value| plain(&writer("es-AR"), "", &value);
         assert_eq!(of(json!({"events": ["order.created", "order.paid"]})), "eventos: order.created, order.paid");
         let mut parts: Vec<_> = of(json!({"is_active": true, "link": null, "limit": 5, "hosts": []}))
             .split(", ")
@@ -187,11 +220,28 @@ mod tests {
 
     #[test]
     fn a_field_is_called_as_people_call_it() {
-        let of = |locale| plain(&writer(locale), &json!({"window_hours": 24}));
+        let of = |locale| plain(&writer(locale), "", &json!({"window_hours": 24}));
         assert_eq!(
             [of("en"), of("es-AR"), of("pt-BR")],
             ["over how many hours: 24", "en cuántas horas: 24", "em quantas horas: 24"]
         );
-        assert_eq!(plain(&writer("es-AR"), &json!({"pause_until": null})), "pause until: –", "it is known to nobody");
+        assert_eq!(
+            plain(&writer("es-AR"), "", &json!({"pause_until": null})),
+            "pause until: –",
+            "it is known to nobody"
+        );
+    }
+
+    #[test]
+    fn a_value_is_called_as_on_the_other_pages() {
+        let of = |value: Value| plain(&writer("es-AR"), "", &value);
+        assert_eq!(of(json!({"role": "viewer"})), "rol: Lector");
+        assert_eq!(of(json!({"kind": "ad_spend"})), "tipo de archivo: Gasto en anuncios");
+        assert_eq!(of(json!({"states": ["failed", "held"]})), "estados: Fallida, Retenida");
+        let states =
+            [of(json!({"status": "ordered"})), of(json!({"status": "snoozed"})), of(json!({"status": "open"}))];
+        assert_eq!(states, ["estado: Pedidas", "estado: pospuesta", "estado: Abiertas"]);
+        assert_eq!(of(json!({"metric": "ad_spend"})), "vigila: Gasto en anuncios");
+        assert_eq!(of(json!({"text": "viewer"})), "texto: viewer", "a person's own words");
     }
 }

@@ -120,6 +120,7 @@ pub struct Shown {
     pub status: StatusCode,
     pub told: Vec<String>,
     pub refused: Option<String>,
+    pub english: Option<String>,
     pub out: Option<Way>,
     pub forms: Vec<Form>,
 }
@@ -131,13 +132,14 @@ pub async fn answer(
     title: String,
     shown: Shown,
 ) -> Result<HttpResponse, PageError> {
-    let Shown { status, told, refused, out, forms } = shown;
+    let Shown { status, told, refused, english, out, forms } = shown;
     let model = Model {
         shell: shell(viewer, state, writer, Here::Integrations, title.clone()).await?,
         title,
         crumb: Way { text: writer.say("integrations"), address: Here::Integrations.address().to_owned() },
         told,
         refused,
+        english,
         out,
         forms,
     };
@@ -163,10 +165,10 @@ pub fn refused(status: StatusCode, text: String, forms: Vec<Form>) -> Shown {
     Shown { status, refused: Some(text), forms, ..Shown::default() }
 }
 
-/// What a platform said when it refused, whose own words may be long.
-pub fn said(writer: &Writer, error: &CompleteError) -> String {
-    let said: String = error.to_string().chars().take(MAX_SAID).collect();
-    writer.message("connect-refused").text("said", said).say()
+/// That a platform refused, and what it said, whose own words may be long.
+pub fn said(writer: &Writer, error: &CompleteError, forms: Vec<Form>) -> Shown {
+    let english = error.to_string().chars().take(MAX_SAID).collect();
+    Shown { english: Some(english), ..refused(StatusCode::BAD_REQUEST, writer.say("connect-refused"), forms) }
 }
 
 fn not_begun(
@@ -223,7 +225,7 @@ fn not_completed(
             let text = writer.message("connect-several").text("accounts", accounts.join(", ")).say();
             Ok(refused(StatusCode::BAD_REQUEST, text, again()))
         }
-        CompleteFailure::Platform(error) => Ok(refused(StatusCode::BAD_REQUEST, said(writer, &error), again())),
+        CompleteFailure::Platform(error) => Ok(said(writer, &error, again())),
         CompleteFailure::CurrencyMismatch { shop, account } => {
             conflict(writer.message("connect-currency").text("shop", shop).text("account", account).say())
         }
@@ -282,5 +284,14 @@ mod tests {
         let site = Url::parse("http://127.0.0.1:8081").unwrap();
         let shown = not_completed(&writer("en"), Platform::Tiendanube, CompleteFailure::InvalidState, &site).unwrap();
         assert!(shown.refused.is_some() && shown.forms.len() == 1 && shown.out.is_none());
+    }
+
+    #[test]
+    fn what_the_platform_says_is_no_sentence_of_ours() {
+        let site = Url::parse("http://127.0.0.1:8081").unwrap();
+        let failure = CompleteFailure::Platform(CompleteError::Forged);
+        let shown = not_completed(&writer("es"), Platform::Tiendanube, failure, &site).unwrap();
+        assert_eq!(shown.refused.as_deref(), Some("No se conectó nada. El motivo, en inglés:"));
+        assert_eq!(shown.english.as_deref(), Some("the callback is not signed by the platform"));
     }
 }

@@ -186,21 +186,22 @@ fn row(writer: &Writer, run: &SyncRun) -> Row {
             count(run.counts.read),
             count(run.counts.stored),
             count(run.counts.refused),
-            Cell::Text(why(writer, run)),
+            why(writer, run),
         ],
     }
 }
 
-/// Why a run failed, and which records it left out.
-fn why(writer: &Writer, run: &SyncRun) -> String {
+/// Why a run failed, and which records it left out; why these were is kept in English.
+fn why(writer: &Writer, run: &SyncRun) -> Cell {
     let error = run.error.as_ref().map(|error| writer.say(&format!("connection-error-{}", error.code)));
+    let refused = run.counts.refused;
+    let left_out = (refused > 0).then(|| writer.message("run-left-out").count("count", refused).say());
     let told = |Refusal { kind, external_id, reason }: &Refusal| format!("{kind} {external_id}: {reason}");
-    let mut said: Vec<_> = error.into_iter().chain(run.refusals.iter().take(REFUSALS).map(told)).collect();
-    let more = run.counts.refused - i64::try_from(run.refusals.len().min(REFUSALS)).unwrap_or_default();
-    if more > 0 {
-        said.push(writer.message("run-more").count("count", more).say());
+    Cell::Told {
+        state: None,
+        text: error.into_iter().chain(left_out).collect::<Vec<_>>().join(" "),
+        english: run.refusals.iter().take(REFUSALS).map(told).collect(),
     }
-    said.join("; ")
 }
 
 #[cfg(test)]
@@ -239,8 +240,10 @@ mod tests {
         let row = row(&writer("es-AR"), &run(5));
         let Cell::Number { text, value } = &row.cells[2] else { panic!() };
         assert_eq!((text.as_str(), value.as_deref()), ("1.250", Some("1250")));
-        let Cell::Text(why) = &row.cells[5] else { panic!() };
-        assert!(why.starts_with("order 0: its currency is BRL; order 1:") && why.contains("; 2 "), "{why}");
+        let Cell::Told { text, english, .. } = &row.cells[5] else { panic!() };
+        assert_eq!(text, "5 registros quedaron afuera, por ejemplo (motivos en inglés):");
+        assert_eq!(english.len(), 3);
+        assert_eq!(english[0], "order 0: its currency is BRL");
     }
 
     #[test]
@@ -259,7 +262,11 @@ mod tests {
     fn a_failed_run_says_why() {
         let error = Some(RunError { code: ErrorCode::TokenRefused, message: String::new() });
         let failed = SyncRun { state: RunState::Failed, error, ..run(0) };
-        assert!(why(&writer("en"), &failed).len() > 20);
-        assert_eq!(why(&writer("en"), &run(0)), "");
+        let said = |run: &SyncRun| match why(&writer("en"), run) {
+            Cell::Told { text, english, .. } => (text, english.len()),
+            _ => panic!(),
+        };
+        assert_eq!(said(&failed), ("the platform does not accept the access.".to_owned(), 0));
+        assert_eq!(said(&run(0)), (String::new(), 0));
     }
 }

@@ -115,7 +115,7 @@ fn not_completed(writer: &Writer, failure: ConnectFailure, site: &Url) -> Result
         ConnectFailure::Network(error) if error.is_trouble_there() => {
             Ok(refused(StatusCode::SERVICE_UNAVAILABLE, writer.say("profile-away"), all()))
         }
-        ConnectFailure::Network(error) => bad(said(writer, &error), all()),
+        ConnectFailure::Network(error) => Ok(said(writer, &error, all())),
         ConnectFailure::NoProfile(channel) => {
             let text = writer.message("profile-none-reached").text("channel", channel_name(writer, channel)).say();
             bad(text, vec![form(writer, channel)])

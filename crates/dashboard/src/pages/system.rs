@@ -65,11 +65,15 @@ fn jobs(writer: &Writer, account: AccountId, runs: &[Run]) -> Panel<Row> {
         Row {
             name: job_name(writer, *job),
             address: None,
-            below: newest.and_then(|run| run.error.clone()),
+            below: None,
             cells: vec![
                 newest.map_or_else(
                     || Cell::Text(writer.say("not-yet")),
-                    |run| Cell::Badge(Some(run_badge(writer, run.state))),
+                    |run| Cell::Told {
+                        state: Some(run_badge(writer, run.state)),
+                        text: String::new(),
+                        english: run.error.clone().into_iter().collect(),
+                    },
                 ),
                 newest.map_or_else(nothing, |run| Cell::Text(writer.day_of_year(run.as_of))),
                 newest.and_then(|run| run.finished_at).map_or_else(nothing, |at| Cell::Text(writer.moment(at))),
@@ -150,11 +154,29 @@ fn shown(writer: &Writer, versions: &Versions) -> Panel<Row> {
 
 #[cfg(test)]
 mod tests {
-    use domain::queues::Queue;
-    use time::macros::datetime;
+    use domain::{jobs::RunState, queues::Queue};
+    use time::macros::{date, datetime};
 
     use super::*;
     use crate::text::tests::writer;
+
+    #[test]
+    fn why_a_job_failed_is_told_as_what_is_known_in_english() {
+        let failed = Run {
+            account: AccountId(1),
+            job: JobName::ALL[0],
+            as_of: date!(2026 - 11 - 22),
+            state: RunState::Failed,
+            attempts: 1,
+            started_at: datetime!(2026-11-22 22:00 UTC),
+            finished_at: None,
+            error: Some("the database is away".to_owned()),
+        };
+        let panel = jobs(&writer("es-AR"), AccountId(1), &[failed]);
+        let Cell::Told { state: Some(state), english, .. } = &panel.items[0].cells[0] else { panic!() };
+        assert_eq!((state.text.as_str(), english.as_slice()), ("✕ Falló", &["the database is away".to_owned()][..]));
+        assert_eq!(panel.items[0].below, None);
+    }
 
     #[test]
     fn what_waits_for_long_is_marked() {

@@ -176,9 +176,9 @@ async fn page(
         about: format!("{} · {}", writer.say(&format!("kind-{}", upload.kind)), size(&writer, upload.bytes)),
         state: standing(&writer, upload, matches!(preview, Some(Err(_)))),
         refused: refused
-            .map(|id| writer.say(id))
+            .map(|id| (writer.say(id), None))
             .or_else(|| failure(&writer, upload))
-            .or_else(|| without_lines(&writer, upload)),
+            .or_else(|| without_lines(&writer, upload).map(|said| (said, None))),
         unreadable: preview
             .as_ref()
             .and_then(|found| found.as_ref().err())
@@ -213,13 +213,14 @@ fn since(upload: &Upload, runs: &[Run]) -> Vec<Run> {
     runs.iter().filter(|run| upload.finished_at.is_some_and(|ended| run.started_at >= ended)).cloned().collect()
 }
 
-fn failure(writer: &Writer, upload: &Upload) -> Option<String> {
+/// Why it failed; what no message says is kept in English.
+fn failure(writer: &Writer, upload: &Upload) -> Option<(String, Option<String>)> {
     let why = upload.error.as_ref().filter(|_| upload.state == UploadState::Failed)?;
     Some(match why.as_str() {
-        INTERNAL => writer.say("upload-failed-here"),
-        GIVEN_UP => writer.say("upload-failed-often"),
-        REJECTS_LOST => writer.say("upload-without-rejects"),
-        _ => writer.message("upload-failed-why").text("why", why).say(),
+        INTERNAL => (writer.say("upload-failed-here"), None),
+        GIVEN_UP => (writer.say("upload-failed-often"), None),
+        REJECTS_LOST => (writer.say("upload-without-rejects"), None),
+        _ => (writer.say("upload-failed-why"), Some(why.clone())),
     })
 }
 
@@ -341,9 +342,10 @@ mod tests {
             let failed = Upload { error: Some(why.to_owned()), ..upload(UploadState::Failed) };
             failure(&writer("en"), &failed).unwrap()
         };
-        assert!(said("no column for sku").starts_with("Nothing of it was imported: no column for sku."));
-        assert!(said(INTERNAL).contains("nothing of it was imported"));
-        assert!(said(GIVEN_UP).contains("smaller parts"));
-        assert!(said(REJECTS_LOST).starts_with("What could be taken was imported"));
+        let (words, english) = said("no column for sku");
+        assert!(words.starts_with("Nothing of it was imported.") && english.as_deref() == Some("no column for sku"));
+        assert!(said(INTERNAL).0.contains("nothing of it was imported"));
+        assert!(said(GIVEN_UP).0.contains("smaller parts"));
+        assert!(said(REJECTS_LOST).0.starts_with("What could be taken was imported"));
     }
 }

@@ -85,7 +85,7 @@ pub async fn create(
 fn wanted(writer: &Writer, state: &State, fields: &Fields) -> Result<(WebhookUrl, Vec<String>), Box<Asked>> {
     let url = fields.one("url").unwrap_or_default().trim();
     let url = WebhookUrl::parse_allowing(url, &state.settings.webhook_allow_loopback).map_err(|refused| {
-        let error = writer.message("webhook-url-bad").text("reason", refused.message).say();
+        let error = writer.message("webhook-url-bad").text("reason", refused.reason).say();
         Box::new(Asked { url_error: Some(error), ..Asked::sent(fields) })
     })?;
     let named: Vec<String> = fields.all("event").map(ToOwned::to_owned).collect();

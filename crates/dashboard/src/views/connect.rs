@@ -36,6 +36,8 @@ pub struct Model {
     /// What happens next, a paragraph each.
     pub told: Vec<String>,
     pub refused: Option<String>,
+    /// Why, where that is known in English only.
+    pub english: Option<String>,
     /// The platform's own page. A link, as the policy of contents ends redirects of forms at the site's own addresses.
     pub out: Option<Way>,
     pub forms: Vec<Form>,
@@ -49,7 +51,12 @@ pub fn page(model: &Model) -> Markup {
                 div { small.crumb { a href=(model.crumb.address) { (model.crumb.text) } } h1 { (model.title) } }
             }
             div.stack {
-                @if let Some(refused) = &model.refused { p.note.bad role="alert" { (refused) } }
+                @if let Some(refused) = &model.refused {
+                    div.note.bad role="alert" {
+                        p { (refused) }
+                        @if let Some(why) = &model.english { p lang="en" { (why) } }
+                    }
+                }
                 @for paragraph in &model.told { p { (paragraph) } }
                 @if let Some(out) = &model.out {
                     p.acts { a.btn.main href=(out.address) rel="noreferrer" { (out.text) } }

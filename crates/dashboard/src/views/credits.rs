@@ -40,6 +40,8 @@ pub struct Auto {
     pub title: String,
     /// How it stands, a paragraph each.
     pub said: Vec<String>,
+    /// Why it was switched off, where that is known in English only.
+    pub english: Option<String>,
     /// For who may set it.
     pub form: Option<Form>,
     pub foot: Foot,
@@ -91,6 +93,7 @@ fn auto(auto: &Auto) -> Markup {
         section.panel aria-labelledby="h-auto-top-up" {
             header { h2 #h-auto-top-up { (auto.title) } }
             @for paragraph in &auto.said { p { (paragraph) } }
+            @if let Some(why) = &auto.english { p lang="en" { (why) } }
             (foot(&auto.foot))
         }
         @if let Some(form) = &auto.form { (section(form)) }

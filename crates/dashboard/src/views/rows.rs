@@ -50,6 +50,12 @@ pub enum Cell {
     },
     Change(Option<Moved>),
     Badge(Option<Badge>),
+    /// A state or a text, and below it what is known in English only.
+    Told {
+        state: Option<Badge>,
+        text: String,
+        english: Vec<String>,
+    },
     Range(RangeBar),
     Part(Part),
     /// A part of a whole, in words as well.
@@ -136,6 +142,13 @@ fn cell(label: Option<&str>, cell: &Cell) -> Markup {
                 @if let Some(change) = change { (moved(change)) } @else { span { "–" } }
             },
             Cell::Badge(state) => td role="cell" data-label=[label] { @if let Some(state) = state { (badge(state)) } },
+            Cell::Told { state, text, english } => td role="cell" data-label=[label] {
+                span {
+                    @if let Some(state) = state { (badge(state)) }
+                    (text)
+                    @for sentence in english { small lang="en" { (sentence) } }
+                }
+            },
             Cell::Range(bar) => td.wide role="cell" { (range_bar(*bar)) },
             Cell::Part(part) => td role="cell" data-label=[label] { (part_bar(*part)) },
             Cell::Share { text, part } => td role="cell" data-label=[label] { (part_bar(*part)) small { (text) } },
@@ -155,6 +168,16 @@ mod tests {
         let drawn = rows(&heads, &[row]).into_string();
         assert!(drawn.contains(r#"data-label="Stock""#) && drawn.contains(r#"data-value="1200""#), "{drawn}");
         assert!(drawn.contains("&lt;Mug&gt;"), "{drawn}");
+    }
+
+    #[test]
+    fn what_is_known_in_english_only_is_marked_so() {
+        let heads = [Head::Text("Trabajo".into()), Head::Text("Estado".into())];
+        let state = Some(Badge { class: "bad", text: "✕ Falló".into() });
+        let cells = vec![Cell::Told { state, text: String::new(), english: vec!["the disk is <full>".into()] }];
+        let row = Row { name: "Beneficio".into(), address: None, below: None, cells };
+        let drawn = rows(&heads, &[row]).into_string();
+        assert!(drawn.contains(r#"✕ Falló</span><small lang="en">the disk is &lt;full&gt;</small>"#), "{drawn}");
     }
 
     #[test]

@@ -16,8 +16,8 @@ pub struct Model {
     pub crumb: Way,
     pub about: String,
     pub state: Badge,
-    /// Why it failed, or why it cannot be imported as it was asked for.
-    pub refused: Option<String>,
+    /// Why it failed, or why it cannot be imported as it was asked for; then what of it is known in English only.
+    pub refused: Option<(String, Option<String>)>,
     /// Why nothing of it can be shown.
     pub unreadable: Option<String>,
     pub choose: Option<Choose>,
@@ -81,9 +81,13 @@ pub fn page(model: &Model) -> Markup {
                     p { (badge(&model.state)) }
                 }
             }
-            @for said in [&model.refused, &model.unreadable].into_iter().flatten() {
-                p.note.bad.since role="alert" { (said) }
+            @if let Some((said, english)) = &model.refused {
+                div.note.bad.since role="alert" {
+                    p { (said) }
+                    @if let Some(why) = english { p lang="en" { (why) } }
+                }
             }
+            @if let Some(said) = &model.unreadable { p.note.bad.since role="alert" { (said) } }
             @if let Some(shown) = &model.progress { (progress(shown)) }
             @if let Some(form) = &model.choose { (choose(form)) }
             @if let Some((address, words)) = &model.discard {

@@ -47,14 +47,33 @@ auto-cap-is = At most { $credits } are bought in a calendar month (UTC).
 auto-cap-none = How much is bought in a month is limited by the service only.
 auto-last = Last bought: { $time }.
 auto-stopped = The service switched it off: { $reason }.
+auto-stopped-otherwise = The service switched it off, and gives this reason:
 auto-stopped-charged-back = a payment was charged back
 auto-stopped-deletion = the deletion of the account was asked for
 auto-stopped-unknown = for a day it was not known whether a charge was made
 auto-stopped-not-credited = a charge was paid, and the credits could not be added ({ $reason })
-auto-stopped-failed = { $count } charges in a row failed, the last one with { $reason }
+auto-stopped-failed = { $count } charges in a row failed, the last one because { $reason }
 auto-failed = { $count_n ->
     [one] The last charge failed: { $reason }.
    *[other] The last { $count } charges failed: { $reason }.
+}
+charge-failure = { $code ->
+    [card_declined] the card was declined
+    [expired_card] the card has expired
+    [insufficient_funds] the card has not enough funds
+    [declined] the payment was declined
+    [rejected] the payment was rejected
+    [no_payment_method] no card is known from a payment by hand
+    [no_such_pack] no pack of that size is for sale in the account’s currency
+    [unknown_outcome] it is not known whether the card was charged
+    [no_order] the payment names no order of this service
+    [unknown_account] the payment names an account that does not exist
+    [sandbox_account] nothing is sold to the test shop
+    [unknown_item] the payment names a pack that is not for sale
+    [currency_mismatch] the payment is in another currency than the price
+    [amount_mismatch] the payment is of another amount than the price
+    [other_account] the payment belongs to another account
+   *[other] the payment gateway answered “{ $code }”
 }
 auto-enabled = Automatic top-up
 auto-enabled-bad = Tick it or not.

@@ -16,7 +16,7 @@ connect-until = The link works once, until { $time }. You come back here when yo
 connect-state = This answer is not one that you asked for in this session, or it came after more than ten minutes. Nothing was connected; begin again.
 connect-away = The platform does not answer. Nothing was connected; try again later.
 connect-several = Several ad accounts can be reached. Write the number of one: { $accounts }
-connect-refused = Nothing was connected: { $said }.
+connect-refused = Nothing was connected. The reason:
 connect-currency = The shop’s currency is { $shop }, this account’s is { $account }. Amounts are never converted, so it was not connected.
 connect-another = The account is connected to another shop of this platform. Disconnect that one first.
 connect-elsewhere = The shop is connected to another account. Disconnect it there first.
@@ -78,9 +78,9 @@ run-refused = Left out
 run-why = Why
 run-done = Done
 run-failed = Failed
-run-more = { $count_n ->
-    [one] { $count } more
-   *[other] { $count } more
+run-left-out = { $count_n ->
+    [one] { $count } record was left out:
+   *[other] { $count } records were left out, such as:
 }
 stream-changes = Changes
 stream-back_fill = History

@@ -32,7 +32,13 @@ hook-off-failing = Nothing succeeded for five days. What happens is kept, and is
 webhook-new = Add a webhook
 webhook-create = Add webhook
 webhook-url-help = Begins with https:// and can be reached from the Internet. When a receiver refuses a request, its deliveries say why.
-webhook-url-bad = This address cannot be used: { $reason }.
+webhook-url-bad = This address cannot be used: { $reason ->
+    [not_https] it does not begin with https://
+    [private_host] it leads to a private, local or reserved host
+    [credentials_in_url] it holds a user name or a password
+    [port_not_allowed] its port belongs to another protocol
+   *[malformed] it is not written plainly as https://, a host, and at most a port, a path and a query; without spaces, backslashes and a part after #
+}.
 webhook-which = What is posted
 which-all = Everything: all { $count } events of the catalogue, and what is ticked besides
 which-some = Only what is ticked below

@@ -48,14 +48,33 @@ auto-cap-is = En un mes calendario (UTC) se compran como mucho { $credits }.
 auto-cap-none = Cuánto se compra al mes lo limita solo el servicio.
 auto-last = Última compra: { $time }.
 auto-stopped = El servicio la apagó: { $reason }.
+auto-stopped-otherwise = El servicio la apagó, y da este motivo en inglés:
 auto-stopped-charged-back = hubo un contracargo de un pago
 auto-stopped-deletion = se pidió eliminar la cuenta
 auto-stopped-unknown = durante un día no se supo si se había hecho un cobro
 auto-stopped-not-credited = se pagó un cobro y no se pudieron añadir los créditos ({ $reason })
-auto-stopped-failed = fallaron { $count } cobros seguidos, el último con { $reason }
+auto-stopped-failed = fallaron { $count } cobros seguidos, el último porque { $reason }
 auto-failed = { $count_n ->
     [one] El último cobro falló: { $reason }.
    *[other] Los últimos { $count } cobros fallaron: { $reason }.
+}
+charge-failure = { $code ->
+    [card_declined] la tarjeta fue rechazada
+    [expired_card] la tarjeta está vencida
+    [insufficient_funds] la tarjeta no tiene fondos suficientes
+    [declined] el pago fue rechazado
+    [rejected] el pago fue rechazado
+    [no_payment_method] no se conoce ninguna tarjeta de un pago hecho a mano
+    [no_such_pack] no se vende ningún paquete de ese tamaño en la moneda de la cuenta
+    [unknown_outcome] no se sabe si se cobró a la tarjeta
+    [no_order] el pago no nombra ningún pedido de este servicio
+    [unknown_account] el pago nombra una cuenta que no existe
+    [sandbox_account] a la tienda de prueba no se le vende nada
+    [unknown_item] el pago nombra un paquete que no está en venta
+    [currency_mismatch] el pago es en otra moneda que el precio
+    [amount_mismatch] el pago es por otro importe que el precio
+    [other_account] el pago es de otra cuenta
+   *[other] la pasarela de pago respondió “{ $code }”
 }
 auto-enabled = Recarga automática
 auto-enabled-bad = Márcalo o no.

@@ -16,7 +16,7 @@ connect-until = El enlace sirve una vez, hasta las { $time }. Vuelves aquí cuan
 connect-state = Esta respuesta no se pidió en esta sesión, o llegó después de más de diez minutos. No se conectó nada; empieza de nuevo.
 connect-away = La plataforma no responde. No se conectó nada; inténtalo más tarde.
 connect-several = Hay varias cuentas publicitarias. Escribe el número de una: { $accounts }
-connect-refused = No se conectó nada: { $said }.
+connect-refused = No se conectó nada. El motivo, en inglés:
 connect-currency = La moneda de la tienda es { $shop }, la de esta cuenta es { $account }. Los importes nunca se convierten, así que no se conectó.
 connect-another = La cuenta está conectada a otra tienda de esta plataforma. Desconecta esa primero.
 connect-elsewhere = La tienda está conectada a otra cuenta. Desconéctala allí primero.
@@ -78,9 +78,9 @@ run-refused = Dejados afuera
 run-why = Por qué
 run-done = Terminada
 run-failed = Falló
-run-more = { $count_n ->
-    [one] { $count } más
-   *[other] { $count } más
+run-left-out = { $count_n ->
+    [one] { $count } registro quedó afuera (motivo en inglés):
+   *[other] { $count } registros quedaron afuera, por ejemplo (motivos en inglés):
 }
 stream-changes = Cambios
 stream-back_fill = Historial

@@ -32,7 +32,13 @@ hook-off-failing = Nada salió bien durante cinco días. Lo que pasa se guarda, 
 webhook-new = Agregar un webhook
 webhook-create = Agregar webhook
 webhook-url-help = Empieza con https:// y se alcanza desde Internet. Si el receptor rechaza una petición, el motivo aparece en sus entregas.
-webhook-url-bad = Esta dirección no se puede usar: { $reason }.
+webhook-url-bad = Esta dirección no se puede usar: { $reason ->
+    [not_https] no empieza con https://
+    [private_host] lleva a un servidor privado, local o reservado
+    [credentials_in_url] contiene un usuario o una contraseña
+    [port_not_allowed] su puerto es de otro protocolo
+   *[malformed] no está escrita simplemente como https://, un servidor y, si acaso, un puerto, una ruta y una consulta; sin espacios, barras invertidas ni una parte después de #
+}.
 webhook-which = Qué se envía
 which-all = Todo: los { $count } eventos del catálogo, y lo que esté marcado además
 which-some = Solo lo marcado abajo

@@ -48,14 +48,33 @@ auto-cap-is = Em um mês (UTC) são comprados no máximo { $credits }.
 auto-cap-none = Quanto se compra por mês é limitado só pelo serviço.
 auto-last = Última compra: { $time }.
 auto-stopped = O serviço a desligou: { $reason }.
+auto-stopped-otherwise = O serviço a desligou, e dá este motivo em inglês:
 auto-stopped-charged-back = um pagamento foi contestado (chargeback)
 auto-stopped-deletion = foi pedida a exclusão da conta
 auto-stopped-unknown = durante um dia não se soube se uma cobrança tinha sido feita
 auto-stopped-not-credited = uma cobrança foi paga e os créditos não puderam ser adicionados ({ $reason })
-auto-stopped-failed = { $count } cobranças seguidas falharam, a última com { $reason }
+auto-stopped-failed = { $count } cobranças seguidas falharam, a última porque { $reason }
 auto-failed = { $count_n ->
     [one] A última cobrança falhou: { $reason }.
    *[other] As últimas { $count } cobranças falharam: { $reason }.
+}
+charge-failure = { $code ->
+    [card_declined] o cartão foi recusado
+    [expired_card] o cartão está vencido
+    [insufficient_funds] o cartão não tem saldo suficiente
+    [declined] o pagamento foi recusado
+    [rejected] o pagamento foi recusado
+    [no_payment_method] não se conhece nenhum cartão de um pagamento feito à mão
+    [no_such_pack] nenhum pacote desse tamanho está à venda na moeda da conta
+    [unknown_outcome] não se sabe se o cartão foi cobrado
+    [no_order] o pagamento não indica nenhum pedido deste serviço
+    [unknown_account] o pagamento indica uma conta que não existe
+    [sandbox_account] nada é vendido à loja de teste
+    [unknown_item] o pagamento indica um pacote que não está à venda
+    [currency_mismatch] o pagamento é em outra moeda que o preço
+    [amount_mismatch] o pagamento é de outro valor que o preço
+    [other_account] o pagamento é de outra conta
+   *[other] o gateway de pagamento respondeu “{ $code }”
 }
 auto-enabled = Recarga automática
 auto-enabled-bad = Marque ou não.

@@ -16,7 +16,7 @@ connect-until = O link funciona uma vez, até { $time }. Você volta para cá qu
 connect-state = Esta resposta não foi pedida nesta sessão, ou chegou depois de mais de dez minutos. Nada foi conectado; comece de novo.
 connect-away = A plataforma não responde. Nada foi conectado; tente mais tarde.
 connect-several = Há várias contas de anúncios. Escreva o número de uma: { $accounts }
-connect-refused = Nada foi conectado: { $said }.
+connect-refused = Nada foi conectado. O motivo, em inglês:
 connect-currency = A moeda da loja é { $shop }, a desta conta é { $account }. Valores nunca são convertidos, por isso ela não foi conectada.
 connect-another = A conta está conectada a outra loja desta plataforma. Desconecte aquela primeiro.
 connect-elsewhere = A loja está conectada a outra conta. Desconecte-a lá primeiro.
@@ -78,9 +78,9 @@ run-refused = Deixados de fora
 run-why = Por quê
 run-done = Pronta
 run-failed = Falhou
-run-more = { $count_n ->
-    [one] mais { $count }
-   *[other] mais { $count }
+run-left-out = { $count_n ->
+    [one] { $count } registro ficou de fora (motivo em inglês):
+   *[other] { $count } registros ficaram de fora, por exemplo (motivos em inglês):
 }
 stream-changes = Mudanças
 stream-back_fill = Histórico

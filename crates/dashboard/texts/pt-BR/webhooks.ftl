@@ -32,7 +32,13 @@ hook-off-failing = Nada deu certo durante cinco dias. O que acontece é guardado
 webhook-new = Adicionar um webhook
 webhook-create = Adicionar webhook
 webhook-url-help = Começa com https:// e é alcançado pela Internet. Se o receptor recusar uma requisição, o motivo aparece nas entregas dele.
-webhook-url-bad = Este endereço não pode ser usado: { $reason }.
+webhook-url-bad = Este endereço não pode ser usado: { $reason ->
+    [not_https] não começa com https://
+    [private_host] leva a um servidor privado, local ou reservado
+    [credentials_in_url] contém um usuário ou uma senha
+    [port_not_allowed] a porta é de outro protocolo
+   *[malformed] não está escrito simplesmente como https://, um servidor e, no máximo, uma porta, um caminho e uma consulta; sem espaços, barras invertidas nem uma parte depois de #
+}.
 webhook-which = O que é enviado
 which-all = Tudo: os { $count } eventos do catálogo, e o que estiver marcado além deles
 which-some = Só o que está marcado abaixo

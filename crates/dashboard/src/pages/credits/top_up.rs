@@ -160,6 +160,7 @@ pub fn auto(
     Auto {
         title: writer.say("auto-title"),
         said: said(writer, settings),
+        english: settings.disabled_reason.clone().filter(|why| SwitchedOff::read(why).is_none()),
         form,
         foot: panel::current(writer, vec![writer.say("how-auto")], "/api/v1/credits", &state.settings.api_url),
     }
@@ -182,27 +183,35 @@ fn said(writer: &Writer, settings: &AutoTopup) -> Vec<String> {
         said.push(writer.message("auto-last").text("time", writer.moment(at)).say());
     }
     if let Some(reason) = &settings.disabled_reason {
-        said.push(writer.message("auto-stopped").text("reason", stopped(writer, reason)).say());
+        said.push(match SwitchedOff::read(reason) {
+            Some(why) => writer.message("auto-stopped").text("reason", stopped(writer, &why)).say(),
+            None => writer.say("auto-stopped-otherwise"),
+        });
     } else if let Some(reason) = settings.last_failure.as_ref().filter(|_| settings.failures > 0) {
+        let reason = failure(writer, reason);
         said.push(writer.message("auto-failed").count("count", settings.failures).text("reason", reason).say());
     }
     said
 }
 
 /// Why the service switched it off, in the person's language.
-fn stopped(writer: &Writer, sentence: &str) -> String {
-    match SwitchedOff::read(sentence) {
-        Some(SwitchedOff::ChargedBack) => writer.say("auto-stopped-charged-back"),
-        Some(SwitchedOff::DeletionAsked) => writer.say("auto-stopped-deletion"),
-        Some(SwitchedOff::UnknownOutcome) => writer.say("auto-stopped-unknown"),
-        Some(SwitchedOff::NotCredited(reason)) => {
-            writer.message("auto-stopped-not-credited").text("reason", reason).say()
+fn stopped(writer: &Writer, why: &SwitchedOff) -> String {
+    match why {
+        SwitchedOff::ChargedBack => writer.say("auto-stopped-charged-back"),
+        SwitchedOff::DeletionAsked => writer.say("auto-stopped-deletion"),
+        SwitchedOff::UnknownOutcome => writer.say("auto-stopped-unknown"),
+        SwitchedOff::NotCredited(reason) => {
+            writer.message("auto-stopped-not-credited").text("reason", failure(writer, reason)).say()
         }
-        Some(SwitchedOff::Failed { charges, last }) => {
-            writer.message("auto-stopped-failed").count("count", charges).text("reason", last).say()
+        SwitchedOff::Failed { charges, last } => {
+            writer.message("auto-stopped-failed").count("count", *charges).text("reason", failure(writer, last)).say()
         }
-        None => sentence.to_owned(),
     }
+}
+
+/// Why a charge failed, by the code that is kept of it.
+fn failure(writer: &Writer, code: &str) -> String {
+    writer.message("charge-failure").text("code", code).say()
 }
 
 fn form(writer: &Writer, settings: &AutoTopup, sizes: &[i64], sent: Option<(AutoFields, Fault)>) -> Form {
@@ -245,6 +254,7 @@ fn form(writer: &Writer, settings: &AutoTopup, sizes: &[i64], sent: Option<(Auto
 
 #[cfg(test)]
 mod tests {
+    use domain::payments::Refusal;
     use rstest::rstest;
 
     use super::*;
@@ -287,19 +297,35 @@ mod tests {
 
     #[test]
     fn what_the_service_switched_off_says_why() {
-        let stopped =
-            AutoTopup { disabled_reason: Some("card_declined".to_owned()), failures: 3, ..AutoTopup::default() };
-        assert!(said(&writer("en"), &stopped).iter().any(|text| text.contains("card_declined")));
+        let other = AutoTopup { disabled_reason: Some("the moon was full".to_owned()), ..AutoTopup::default() };
+        assert!(said(&writer("es-AR"), &other).concat().ends_with("El servicio la apagó, y da este motivo en inglés:"));
         let why = SwitchedOff::Failed { charges: 3, last: "card_declined".to_owned() };
-        let failed = AutoTopup { disabled_reason: Some(why.to_string()), ..stopped };
+        let failed = AutoTopup { disabled_reason: Some(why.to_string()), failures: 3, ..AutoTopup::default() };
         for (locale, text) in [
-            ("en", "The service switched it off: 3 charges in a row failed, the last one with card_declined."),
-            ("es-AR", "El servicio la apagó: fallaron 3 cobros seguidos, el último con card_declined."),
-            ("pt-BR", "O serviço a desligou: 3 cobranças seguidas falharam, a última com card_declined."),
+            (
+                "en",
+                "The service switched it off: 3 charges in a row failed, the last one because the card was declined.",
+            ),
+            ("es-AR", "El servicio la apagó: fallaron 3 cobros seguidos, el último porque la tarjeta fue rechazada."),
+            ("pt-BR", "O serviço a desligou: 3 cobranças seguidas falharam, a última porque o cartão foi recusado."),
         ] {
             assert!(said(&writer(locale), &failed).contains(&text.to_owned()), "{locale}");
         }
         let on = AutoTopup { enabled: true, threshold: 100, top_up_amount: 500, ..AutoTopup::default() };
         assert!(said(&writer("en"), &on)[0].contains("500 credits"));
+    }
+
+    #[test]
+    fn a_charge_that_failed_says_why_in_words() {
+        let failed = |code: &str| {
+            let last_failure = Some(code.to_owned());
+            said(&writer("es-AR"), &AutoTopup { last_failure, failures: 1, ..AutoTopup::default() }).pop().unwrap()
+        };
+        assert_eq!(failed("card_declined"), "El último cobro falló: la tarjeta fue rechazada.");
+        assert_eq!(failed("lost_card"), "El último cobro falló: la pasarela de pago respondió “lost_card”.");
+        let own = ["no_payment_method", "no_such_pack", "unknown_outcome", "rejected", "declined"];
+        for code in own.iter().chain(Refusal::NAMES) {
+            assert!(!failed(code).contains(code), "{code}");
+        }
     }
 }
