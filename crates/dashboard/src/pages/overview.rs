@@ -51,6 +51,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let query = Query::of(&request, writer.today())?;
     let account = viewer.account();
     let (complete, with_today) = (query.window.complete(writer.today()), query.window.with_today(writer.today()));
+    let listed = query.window.listed(writer.today());
     let before = query.compare.of(complete);
     // A day longer than what is added up: the chart has a day that today is compared with.
     let of_before = async {
@@ -63,12 +64,12 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let (profit, compared, expected, stories, stock, risks, (connections, _), notes, news) = try_join!(
         state.profit.range(account, with_today),
         of_before,
-        state.metric_days.range(account, query.metric, with_today),
+        state.metric_days.range(account, query.metric, listed),
         state.insights.page(account, open, first(STORIES)),
         state.inventory.list(account, None, first(STOCKOUTS)),
         state.risks.list(account, risks::Filter::default(), first(RISKS)),
         state.integrations.page(account, first(CONNECTIONS), writer.now),
-        state.notes.of_days(account, with_today),
+        state.notes.of_days(account, listed),
         news::since_before(&viewer, &state, &writer),
     )?;
     let compared: Vec<Snapshot> = compared.map(|dated| dated.found).unwrap_or_default();
@@ -87,7 +88,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         chart: chart::panel(&chart::Source {
             writer: &writer,
             query,
-            range: with_today,
+            range: listed,
             complete,
             profit: &profit,
             compared: &compared,

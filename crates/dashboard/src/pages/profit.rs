@@ -70,11 +70,13 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         Some(range) => Some((range, state.profit.range(viewer.account(), range).await?.found)),
         None => None,
     };
-    let path = format!("/api/v1/profit?{}", query.window.api(length(with_today)));
+    let listed = query.window.listed(writer.today());
+    let path = format!("/api/v1/profit?{}", query.window.api(length(listed)));
     let source = Source {
         writer: &writer,
         query,
         complete,
+        listed,
         found: &found,
         before: before.as_ref().map(|(range, found)| sums(found, *range)),
         path: &path,
@@ -102,6 +104,8 @@ struct Source<'a> {
     query: Query,
     /// The days that are added up: today is not over.
     complete: DayRange,
+    /// The days that are listed, today among them.
+    listed: DayRange,
     found: &'a domain::freshness::Dated<Vec<Snapshot>>,
     before: Option<domain::metrics::Sums>,
     /// The call that gives the same.
@@ -200,6 +204,7 @@ mod tests {
             writer: &writer,
             query: Query::USUAL,
             complete,
+            listed: Window::USUAL.listed(writer.today()),
             found: &Dated { found: days, freshness },
             before,
             path: "/api/v1/profit?days=31",
@@ -215,6 +220,16 @@ mod tests {
         let names: Vec<String> =
             with(false, |source| days::panel(source).items.into_iter().map(|row| row.name).collect());
         assert_eq!(names, ["Sun 22 Nov (so far)", "Sat 21 Nov", "Fri 20 Nov"]);
+    }
+
+    #[test]
+    fn no_day_is_listed_that_the_call_below_does_not_give() {
+        let listed = DayRange { first: date!(2026 - 11 - 21), last: date!(2026 - 11 - 22) };
+        let names: Vec<String> = with(false, |source| {
+            let source = Source { listed, before: None, ..*source };
+            days::panel(&source).items.into_iter().map(|row| row.name).collect()
+        });
+        assert_eq!(names, ["Sun 22 Nov (so far)", "Sat 21 Nov"]);
     }
 
     #[test]

@@ -14,6 +14,9 @@ use crate::{
     views::layout::{Choice, Periods},
 };
 
+/// Days that a call of the API gives at most.
+const MOST_DAYS: i64 = 365;
+
 /// The days that are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -45,6 +48,12 @@ impl Window {
     pub fn with_today(self, today: Date) -> DayRange {
         let complete = self.complete(today);
         DayRange { last: if self.until.is_none() { today } else { complete.last }, ..complete }
+    }
+
+    /// Those of them that are listed and drawn: the newest, as many as a call of the API gives.
+    pub fn listed(self, today: Date) -> DayRange {
+        let all = self.with_today(today);
+        DayRange { first: all.first.max(shifted(all.last, 1 - MOST_DAYS)), ..all }
     }
 
     /// The window that ends where this one begins.
@@ -159,6 +168,16 @@ mod tests {
         assert_eq!(earlier.later(TODAY), Some(newest));
         // One that begins between two of them is followed by the newest.
         assert_eq!(read("/?period=7d&until=2026-11-18").unwrap().later(TODAY), Some(newest));
+    }
+
+    #[test]
+    fn no_more_days_are_listed_than_the_api_gives() {
+        let year = read("/?period=12m").unwrap();
+        assert_eq!((days(year.complete(TODAY)), days(year.with_today(TODAY))), (365, 366));
+        assert_eq!(year.listed(TODAY), DayRange { first: date!(2025 - 11 - 23), last: TODAY });
+        let past = read("/?period=12m&until=2026-10-31").unwrap();
+        assert_eq!(past.listed(TODAY), past.complete(TODAY));
+        assert_eq!(Window::USUAL.listed(TODAY), Window::USUAL.with_today(TODAY));
     }
 
     #[test]

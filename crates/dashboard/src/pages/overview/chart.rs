@@ -27,8 +27,6 @@ use crate::{
     },
 };
 
-/// Days that a call of the API answers at most.
-const MAX_DAYS: i64 = 365;
 /// Of this many days one may be left out of the scale.
 const ODD: usize = 20;
 
@@ -63,7 +61,7 @@ pub fn panel(source: &Source<'_>) -> Chart {
     let is_beyond = |day: &Day| before(day).is_some_and(|value| !(scale.low()..=scale.high()).contains(&value));
     let mut how = vec![writer.say(&format!("how-{metric}")), writer.say("how-band")];
     how.extend(all.iter().any(is_beyond).then(|| writer.say("how-edge")));
-    let path = format!("/api/v1/profit?{}", query.window.api(days(source.range).min(MAX_DAYS)));
+    let path = format!("/api/v1/profit?{}", query.window.api(days(source.range)));
     let mut foot = panel::foot(writer, &source.profit.freshness, how, &path, true, source.api);
     let figures = format!("/api/v1/profit?{}&complete=1", query.window.api(days(source.complete)));
     let of_figures = panel::curl(&figures, source.api);

@@ -40,7 +40,8 @@ pub fn head(writer: &Writer) -> Vec<Head> {
 pub fn panel(source: &Source<'_>) -> Panel<Row> {
     let Source { writer, query, .. } = *source;
     let asked = PageRequest { limit: LIMIT, cursor: query.cursor };
-    let page = page_of_days(&source.found.found, asked, |day| day.date);
+    let listed = source.found.found.iter().filter(|day| day.date >= source.listed.first);
+    let page = page_of_days(listed, asked, |day| day.date);
     let path = match query.cursor {
         Some(cursor) => format!("{}&limit={LIMIT}&cursor={cursor}", source.path),
         None => format!("{}&limit={LIMIT}", source.path),
