@@ -34,7 +34,7 @@ use crate::{
         anomaly::{self as view, Model},
         figures::Fact,
         layout::Here,
-        panel::{Panel, Way},
+        panel::{Foot, Panel, Way},
         rows::{Cell, Head, Row},
     },
 };
@@ -169,10 +169,12 @@ impl Source<'_> {
         Some(Wanted::of(self.writer, &Terms::new(wanted).ok()?).address())
     }
 
-    /// The call whose answer has the anomaly and those of its day.
-    fn api_path(&self) -> String {
-        let range = DayRange { first: self.found.anomaly.day, last: self.writer.today() };
-        format!("/api/v1/anomalies?days={}", days(range).clamp(1, MOST_DAYS))
+    /// What stands below what the call for its day gives: no call where that was longer ago than the API looks back.
+    fn foot(&self, how: Vec<String>) -> Foot {
+        let ago = days(DayRange { first: self.found.anomaly.day, last: self.writer.today() });
+        let path = format!("/api/v1/anomalies?days={}", ago.max(1));
+        let foot = panel::foot(self.writer, self.freshness, how, &path, false, self.api);
+        Foot { call: foot.call.filter(|_| ago <= MOST_DAYS), ..foot }
     }
 
     fn beside_head(&self) -> Vec<Head> {
@@ -207,7 +209,7 @@ impl Source<'_> {
             nothing: writer.say("beside-none"),
             all: None,
             next: None,
-            foot: panel::foot(writer, self.freshness, vec![writer.say("how-band")], &self.api_path(), false, self.api),
+            foot: self.foot(vec![writer.say("how-band")]),
         }
     }
 
@@ -273,6 +275,21 @@ mod tests {
     fn beside_it_are_the_other_metrics_of_the_day() {
         let names: Vec<String> = with(|source| source.beside().items.into_iter().map(|row| row.name).collect());
         assert_eq!(names, ["Profit"]);
+    }
+
+    #[test]
+    fn no_call_is_shown_that_does_not_give_the_day() {
+        let call = |day| {
+            with(|source| {
+                let found = OnItsDay { anomaly: Anomaly { day, ..source.found.anomaly.clone() }, others: vec![] };
+                let source = Source { found: &found, ..*source };
+                let calls = [drivers::panel(&source).foot.call, source.beside().foot.call];
+                calls.map(|call| call.map(|call| call.json))
+            })
+        };
+        let oldest = Some("/api/v1/anomalies?days=90".to_owned());
+        assert_eq!(call(date!(2026 - 08 - 25)), [oldest.clone(), oldest]);
+        assert_eq!(call(date!(2026 - 08 - 24)), [None, None]);
     }
 
     #[test]

@@ -11,7 +11,6 @@ use crate::{
     pages::{
         anomalies::{name, told, unit},
         days::decimal,
-        panel::foot,
     },
     parts::chart::Part,
     text::Writer,
@@ -19,7 +18,7 @@ use crate::{
 };
 
 pub fn panel(source: &Source<'_>) -> Panel<Node> {
-    let Source { writer, found: _, freshness, api } = *source;
+    let writer = source.writer;
     Panel {
         id: "h-cause",
         title: title(source),
@@ -27,7 +26,7 @@ pub fn panel(source: &Source<'_>) -> Panel<Node> {
         nothing: writer.say("explains-none"),
         all: None,
         next: None,
-        foot: foot(writer, freshness, vec![writer.say("how-drivers")], &source.api_path(), false, api),
+        foot: source.foot(vec![writer.say("how-drivers")]),
     }
 }
 
