@@ -18,9 +18,10 @@ pub fn axis(writer: &Writer, days: i64) -> [String; 3] {
 /// A product with what is left of it, and when that is likely used up, on an axis of so many days.
 pub fn stock_row(writer: &Writer, item: &Item, axis_days: i64) -> Row {
     let left = writer.message("units-left").count("count", item.current_stock).say();
-    let part = |days: Decimal| days.to_f64().unwrap_or_default() / axis_days as f64;
-    // The days are those from the day on which they were computed.
+    // The days are those from the day on which they were computed; the axis begins today.
     let computed_on = writer.zone.day_of(item.computed_at);
+    let gone = (writer.today() - computed_on).whole_days() as f64;
+    let part = |days: Decimal| (days.to_f64().unwrap_or_default() - gone) / axis_days as f64;
     let last_full_day = shifted(computed_on, -1);
     let on_day = |days: Decimal| stockout_date(last_full_day, days.to_f64().unwrap_or_default()).unwrap_or(computed_on);
     let (bar, on) = match (item.current_stock <= 0, item.days_of_stock) {
@@ -95,6 +96,19 @@ pub mod tests {
         // The fourth whole day is the last: the date that the API gives as `estimated_stockout_at`.
         let row = stock_row(&writer("en"), &item(12, Some(dec!(4.0))), 14);
         assert!(matches!(&row.cells[1], Cell::Texts { text, .. } if text == "Wed 25 Nov"));
+    }
+
+    /// The night's job has not come to it yet.
+    #[test]
+    fn the_bar_begins_today_whenever_it_was_computed() {
+        let of_yesterday = Item { computed_at: datetime!(2026-11-21 4:00 UTC), ..item(12, Some(dec!(4.5))) };
+        let row = stock_row(&writer("en"), &of_yesterday, 14);
+        let [Cell::Range(RangeBar::Between { early, likely, late }), Cell::Texts { text, .. }] = row.cells.as_slice()
+        else {
+            panic!()
+        };
+        assert_eq!((*early, *likely, *late), (2.5 / 14.0, 0.25, 4.5 / 14.0));
+        assert_eq!(text, "Wed 25 Nov");
     }
 
     #[test]
