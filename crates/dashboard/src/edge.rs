@@ -76,12 +76,12 @@ async fn answer(
     request.extensions_mut().insert(ClientAddress(address));
     request.extensions_mut().insert(id.clone());
     let now = (state.clock)();
-    let verdict = admit(state, &request, matched, address, now).await;
+    let mut known = None;
+    let verdict = admit(state, &request, matched, address, now, &mut known).await;
     if let Ok(Some(viewer)) = &verdict {
         *account = Some(viewer.account().0);
         Span::current().record("account_id", viewer.account().0);
     }
-    let viewer = verdict.as_ref().ok().cloned().flatten();
     let mut response = match verdict {
         Ok(None) if matches!(matched.access, Access::Member(_) | Access::Nowhere) => {
             let login = pages::login::address(request.method(), request.uri());
@@ -104,7 +104,7 @@ async fn answer(
     };
     let fault = response.response().extensions().get::<PageError>().cloned();
     if let Some(fault) = fault {
-        let page = pages::fault::page(&fault, response.request(), viewer.as_ref(), id, now);
+        let page = pages::fault::page(&fault, response.request(), known.as_ref(), id, now);
         response = response.map_body(|_, _| BoxBody::new(page));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     }
@@ -123,13 +123,14 @@ pub async fn survive(
     panics::survive(request, next, |cause| PageError::Internal(cause.to_owned())).await
 }
 
-/// Who is logged in, if anybody is; a refusal comes before any work.
+/// Who is logged in, if anybody is; a refusal comes before any work. `known` is who that is also where they are refused.
 async fn admit(
     state: &State,
     request: &ServiceRequest,
     matched: &Matched,
     from: IpAddr,
     now: OffsetDateTime,
+    known: &mut Option<Viewer>,
 ) -> Result<Option<Viewer>, PageError> {
     if !csrf::is_allowed(request.method(), request.headers(), &state.settings.public_url) {
         return Err(PageError::CrossSite);
@@ -141,6 +142,8 @@ async fn admit(
     let Some(found) = state.sessions.find(token.hash()).await?.filter(|session| session.is_alive(now)) else {
         return Ok(None);
     };
+    let viewer = known.insert(Viewer::new(found, from)).clone();
+    let found = viewer.session();
     // What the API answers is counted there, for a refusal that programs can read.
     if matched.access != Access::Read {
         let of_key = state.settings.rate_limit_per_minute;
@@ -159,6 +162,6 @@ async fn admit(
         _ if matched.needs_second_factor() && found.needs_second_factor && !found.has_second_factor => {
             Err(PageError::NoSecondFactor)
         }
-        _ => Ok(Some(Viewer::new(found, from))),
+        _ => Ok(Some(viewer)),
     }
 }

@@ -56,6 +56,13 @@ async fn everybody_says_how_they_are_called_and_see_the_pages() {
     for wrong in ["name=+&language=&theme=dark", "name=a&language=xx&theme=dark", "name=a&language=&theme=pink"] {
         assert_eq!(viewer.post("/settings/you", wrong).await.status, 400, "{wrong}");
     }
+    // So do pages without navigation: of an error, also one before any work, and the one that asks who they are.
+    dashboard.sql.execute("UPDATE sessions SET confirmed_at = now() - interval '16 minutes'", &[]).await.unwrap();
+    for (path, status) in [("/nowhere", 404), ("/settings/people", 403), ("/profit?until=x", 400), ("/confirm", 200)] {
+        let page = viewer.get(path).await;
+        assert_eq!(page.status, status, "{path}");
+        assert!(page.text.contains("<html lang=\"es") && page.text.contains("data-theme=\"dark\""), "{}", page.text);
+    }
 }
 
 fn loaded(dashboard: &Dashboard) -> i64 {

@@ -10,7 +10,9 @@ use serde::Deserialize;
 use super::{
     entry, html,
     login::{COMMAND, escaped, next},
-    parameter, see, writer,
+    parameter, see,
+    shell::theme,
+    writer,
 };
 use crate::{
     edge::ClientAddress,
@@ -52,7 +54,14 @@ fn model(writer: &Writer, viewer: &Viewer, to: &str) -> Model {
     let mut form = entry::form(fields.into_iter().flatten().collect(), writer.say("confirm-go"));
     form.action = "/confirm".to_owned();
     form.hidden.push(("next", to.to_owned()));
-    entry::model(writer, "confirm-title", vec![writer.say("confirm-needed")], Some(form))
+    asked(writer, viewer, vec![writer.say("confirm-needed")], Some(form))
+}
+
+/// The page, in the colours of the person.
+fn asked(writer: &Writer, viewer: &Viewer, paragraphs: Vec<String>, form: Option<ask::Form>) -> Model {
+    let mut model = entry::model(writer, "confirm-title", paragraphs, form);
+    model.plain.theme = theme(viewer);
+    model
 }
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
@@ -67,7 +76,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         return Ok(html(ask::page(&model(&writer, &viewer, to))));
     }
     let how = writer.message("confirm-by-link").text("command", COMMAND).say();
-    Ok(html(ask::page(&entry::model(&writer, "confirm-title", vec![writer.say("confirm-needed"), how], None))))
+    Ok(html(ask::page(&asked(&writer, &viewer, vec![writer.say("confirm-needed"), how], None))))
 }
 
 #[derive(Deserialize)]

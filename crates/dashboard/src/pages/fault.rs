@@ -4,7 +4,7 @@ use ::web::request_id::RequestId;
 use actix_web::HttpRequest;
 use time::OffsetDateTime;
 
-use super::writer;
+use super::{shell::theme, writer};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -27,11 +27,12 @@ pub fn page(
         PageError::Invalid("until" | "from" | "to") => writer.say("invalid-days"),
         PageError::Invalid("note") => writer.say("invalid-note"),
         PageError::Invalid("customer") => writer.say("invalid-customer"),
-        PageError::Invalid(field) => writer.message("error-invalid-what").text("field", *field).say(),
         _ => writer.message(format!("error-{code}-what")).text("request", &id.0).say(),
     };
+    let mut plain = Plain::new(&writer, title);
+    plain.theme = viewer.and_then(theme);
     let model = fault::Model {
-        plain: Plain::new(&writer, title),
+        plain,
         what,
         back: writer.say("to-overview"),
         // A link can repeat only what was read.
@@ -39,4 +40,21 @@ pub fn page(
             .then(|| writer.say("try-again")),
     };
     fault::page(&model).into_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn a_field_is_not_called_as_in_the_address() {
+        let request = TestRequest::default().insert_header(("accept-language", "es")).to_http_request();
+        let id = RequestId("7".into());
+        let drawn = page(&PageError::Invalid("cursor"), &request, None, &id, datetime!(2026-11-22 22:36 UTC));
+        assert!(drawn.contains("Falta un valor o no es uno posible. Vuelve y corrígelo."), "{drawn}");
+        assert!(!drawn.contains("cursor"), "{drawn}");
+    }
 }

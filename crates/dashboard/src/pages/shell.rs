@@ -62,11 +62,7 @@ pub async fn shell(
     let is_live = session.account.mode == Mode::Live;
     Ok(Shell {
         language: writer.locale().tag(),
-        theme: match session.person.theme {
-            Theme::System => None,
-            Theme::Light => Some("light"),
-            Theme::Dark => Some("dark"),
-        },
+        theme: theme(viewer),
         title,
         shop: session.account.name.clone(),
         is_test: !is_live,
@@ -101,4 +97,13 @@ pub async fn shell(
             },
         },
     })
+}
+
+/// The colours that the person chose; `None`: those of the device.
+pub fn theme(viewer: &Viewer) -> Option<&'static str> {
+    match viewer.session().person.theme {
+        Theme::System => None,
+        Theme::Light => Some("light"),
+        Theme::Dark => Some("dark"),
+    }
 }

@@ -1,4 +1,4 @@
-//! The frame of a page for who is not logged in.
+//! The frame of a page without navigation: for who is not logged in, of an error, and to prove who one is.
 
 use maud::{DOCTYPE, Markup, html};
 
@@ -7,18 +7,20 @@ use crate::{assets, parts::icons::logo, text::Writer};
 pub struct Plain {
     language: String,
     title: String,
+    /// The colours that the person chose, where somebody is logged in.
+    pub theme: Option<&'static str>,
 }
 
 impl Plain {
     pub fn new(writer: &Writer, title: String) -> Self {
-        Self { language: writer.locale().tag(), title }
+        Self { language: writer.locale().tag(), title, theme: None }
     }
 }
 
 pub fn plain(frame: &Plain, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang=(frame.language) {
+        html lang=(frame.language) data-theme=[frame.theme] {
             (head(&frame.title, None))
             body {
                 main.narrow #main {
@@ -35,7 +37,7 @@ pub fn plain(frame: &Plain, body: &Markup) -> Markup {
 pub fn plain_wide(frame: &Plain, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang=(frame.language) {
+        html lang=(frame.language) data-theme=[frame.theme] {
             (head(&frame.title, None))
             body {
                 main #main {
