@@ -98,7 +98,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         totals_head: vec![Head::Text(writer.say("column-figure")), Head::Number(writer.say("column-value"))],
         totals: source.totals(&overview, net_revenue(&own.found)),
         head: source.head(),
-        found: source.rows(&found),
+        found: source.rows(&found, !overview.sources.is_empty()),
     };
     Ok(html(view::page(&model)))
 }
@@ -175,14 +175,15 @@ impl Source<'_> {
         std::iter::once(name).chain(figures.map(number)).collect()
     }
 
-    fn rows(&self, found: &Page<AdRow>) -> Panel<Row> {
+    /// The rows; without any ad account there is more to say than that nothing ran.
+    fn rows(&self, found: &Page<AdRow>, has_accounts: bool) -> Panel<Row> {
         let writer = self.writer;
         let next = found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..self.query }.address());
         Panel {
             id: "h-ads",
             title: writer.say(&format!("ads-{}-title", self.query.level)),
             items: found.items.iter().map(|row| self.row(row)).collect(),
-            nothing: writer.say("ads-none"),
+            nothing: writer.say(if has_accounts { "ads-rows-none" } else { "ads-none" }),
             all: None,
             next: panel::next(writer, next),
             foot: panel::foot(
@@ -251,6 +252,18 @@ mod tests {
 
     use super::*;
     use crate::text::tests::writer;
+
+    #[test]
+    fn where_only_the_choice_is_empty_nobody_is_told_to_import() {
+        let (writer, api) = (writer("en"), Url::parse("http://localhost").unwrap());
+        let freshness = Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
+        let query = Query { days: 7, level: Level::Ad, cursor: None };
+        let range = complete_days(query.days, writer.today());
+        let source = Source { writer: &writer, query, range, freshness: &freshness, api: &api };
+        let nothing = |has_accounts| source.rows(&Page { items: vec![], next_cursor: None }, has_accounts).nothing;
+        assert!(nothing(false).contains("Import a file"), "{}", nothing(false));
+        assert!(nothing(true).starts_with("Nothing at this level ran"), "{}", nothing(true));
+    }
 
     #[test]
     fn a_row_has_its_figures_as_written_and_as_the_api_has_them_and_dashes_for_what_is_not_told() {

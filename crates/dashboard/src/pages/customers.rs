@@ -101,7 +101,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         segments: by_segment(&writer, &segments, api),
         sources: sources(&writer, &query),
         customer_head: customer_head(&writer),
-        customers: list(&writer, &query, &found, api),
+        customers: list(&writer, &query, SegmentTotals::of(&segments.found).customers > 0, &found, api),
     };
     Ok(html(view::page(&model)))
 }
@@ -182,7 +182,13 @@ fn customer_head(writer: &Writer) -> Vec<Head> {
     ]
 }
 
-fn list(writer: &Writer, query: &Query, found: &Dated<Page<Customer>>, api: &Url) -> Panel<Row> {
+fn list(writer: &Writer, query: &Query, has_any: bool, found: &Dated<Page<Customer>>, api: &Url) -> Panel<Row> {
+    let nothing = match (has_any, &query.text, query.segment) {
+        (false, _, _) => "no-customers",
+        (true, Some(_), _) => "found-none",
+        (true, None, Some(_)) => "segment-empty",
+        (true, None, None) => "customers-none",
+    };
     let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query.clone() }.address());
     let how = vec![writer.say("how-customers"), writer.say("how-churn")];
     let all = Way { text: writer.say("all-customers"), address: Here::Customers.address().to_owned() };
@@ -197,11 +203,7 @@ fn list(writer: &Writer, query: &Query, found: &Dated<Page<Customer>>, api: &Url
             (None, None) => writer.say("customers-title"),
         },
         items: found.found.items.iter().map(|customer| row(writer, customer)).collect(),
-        nothing: writer.say(match (&query.text, query.segment) {
-            (Some(_), _) => "found-none",
-            (None, Some(_)) => "segment-empty",
-            (None, None) => "no-customers",
-        }),
+        nothing: writer.say(nothing),
         all: query.segment.is_some().then_some(all),
         next: panel::next(writer, next),
         foot: panel::foot(writer, &found.freshness, how, &query.api(), true, api),
@@ -297,6 +299,18 @@ pub mod tests {
         let none: Vec<_> = Segment::ALL.iter().map(|segment| SegmentFigures::empty(*segment)).collect();
         let panel = by_segment(&writer("en"), &dated(none), &Url::parse("http://localhost").unwrap());
         assert!(panel.items.is_empty() && panel.nothing.starts_with("No customers yet"));
+    }
+
+    #[test]
+    fn a_list_that_only_a_filter_makes_empty_does_not_say_that_there_are_no_customers() {
+        let none = dated(Page { items: vec![], next_cursor: None });
+        let api = Url::parse("http://localhost").unwrap();
+        let nothing = |query: &Query, has_any| list(&writer("en"), query, has_any, &none, &api).nothing;
+        let filtered = Query { source: Some(Platform::Mercadolibre), ..Query::default() };
+        assert!(nothing(&filtered, true).starts_with("No customer is listed here"));
+        assert!(nothing(&filtered, false).starts_with("No customers yet"));
+        let searched = Query { text: Some("ana".into()), ..Query::default() };
+        assert!(nothing(&searched, true).starts_with("Nothing begins with that"));
     }
 
     pub fn customer() -> Customer {

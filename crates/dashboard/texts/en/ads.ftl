@@ -10,6 +10,7 @@ ads-ad_set-title = Ad sets, by what was spent
 ads-ad-title = Ads, by what was spent
 ads-totals-title = All together, beside what the shop itself took
 ads-none = Nothing is known of advertising on these days. Import a file of ad spend, or connect a platform.
+ads-rows-none = Nothing at this level ran on these days. Choose other days or another level.
 ads-spend = Spend
 ads-clicks = Clicks
 ads-purchases = Purchases, by the platform

@@ -33,6 +33,7 @@ lifetime-value = Lifetime value
 churn = Will not return
 last-purchase = Last purchase
 no-customers = No customers yet. They come with the first orders: connect a shop or import a file of orders.
+customers-none = No customer is listed here. Show those of all platforms.
 how-segments = Every customer is in one segment, by how lately, how often and for how much they bought. Revenue is all orders less refunds. Active are those who bought within 90 days.
 how-churn = The probability that no purchase follows in the next 90 days, from the customer’s own rhythm and that of all.
 how-customers = The lifetime value is what the purchases of the next 52 weeks are expected to bring, at today’s value.

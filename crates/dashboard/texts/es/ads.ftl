@@ -10,6 +10,7 @@ ads-ad_set-title = Conjuntos de anuncios, por lo gastado
 ads-ad-title = Anuncios, por lo gastado
 ads-totals-title = Todo junto, al lado de lo que ingresó la tienda
 ads-none = No se sabe nada de publicidad en estos días. Importa un archivo de gasto en anuncios o conecta una plataforma.
+ads-rows-none = En estos días no corrió nada en este nivel. Elige otros días u otro nivel.
 ads-spend = Gasto
 ads-clicks = Clics
 ads-purchases = Compras (plataf.)

@@ -33,6 +33,7 @@ lifetime-value = Valor de por vida
 churn = No volverá
 last-purchase = Última compra
 no-customers = Todavía no hay clientes. Llegan con los primeros pedidos: conecta una tienda o importa un archivo de pedidos.
+customers-none = Aquí no hay ningún cliente. Muestra los de todas las plataformas.
 how-segments = Cada cliente está en un segmento, según cuán recientemente, cuán seguido y por cuánto compró. Los ingresos son todos los pedidos menos los reembolsos. Activos son los que compraron en los últimos 90 días.
 how-churn = La probabilidad de que no haya otra compra en los próximos 90 días, según el ritmo del cliente y el de todos.
 how-customers = El valor de por vida es lo que se espera que traigan las compras de las próximas 52 semanas, a valor de hoy.

@@ -10,6 +10,7 @@ ads-ad_set-title = Conjuntos de anúncios, pelo que foi gasto
 ads-ad-title = Anúncios, pelo que foi gasto
 ads-totals-title = Tudo junto, ao lado do que a loja recebeu
 ads-none = Nada se sabe de publicidade nestes dias. Importe um arquivo de gastos com anúncios ou conecte uma plataforma.
+ads-rows-none = Nestes dias nada rodou neste nível. Escolha outros dias ou outro nível.
 ads-spend = Gasto
 ads-clicks = Cliques
 ads-purchases = Compras (plataf.)

@@ -33,6 +33,7 @@ lifetime-value = Valor vitalício
 churn = Não voltará
 last-purchase = Última compra
 no-customers = Ainda não há clientes. Eles chegam com os primeiros pedidos: conecte uma loja ou importe um arquivo de pedidos.
+customers-none = Aqui não há nenhum cliente. Mostre os de todas as plataformas.
 how-segments = Cada cliente está em um segmento, conforme há quanto tempo, com que frequência e por quanto comprou. A receita são todos os pedidos menos os reembolsos. Ativos são os que compraram nos últimos 90 dias.
 how-churn = A probabilidade de não haver outra compra nos próximos 90 dias, pelo ritmo do cliente e pelo de todos.
 how-customers = O valor vitalício é o que se espera que tragam as compras das próximas 52 semanas, a valor de hoje.

@@ -42,6 +42,8 @@ pub struct Source<'a> {
     /// What people wrote about the days.
     pub notes: &'a [Note],
     pub sums: (&'a Sums, Option<&'a Sums>),
+    /// Whether the person may import and connect.
+    pub may_change: bool,
     pub api: &'a Url,
 }
 
@@ -72,7 +74,7 @@ pub fn panel(source: &Source<'_>) -> Chart {
     let drawn = if all.iter().any(|day| day.value.is_some()) {
         Drawn::Line(Box::new(source.line(&all, scale)))
     } else if source.profit.freshness.as_of.is_none() {
-        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-orders-what"), acts: acts(writer) }
+        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-orders-what"), acts: source.acts() }
     } else {
         Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-snapshot"), acts: vec![] }
     };
@@ -102,12 +104,14 @@ fn ordinary(compared: Vec<f64>, drawn: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Where the first orders come from.
-fn acts(writer: &Writer) -> Vec<(String, &'static str)> {
-    vec![(writer.say("import-file"), Here::Data.address()), (writer.say("connect-shop"), Here::Integrations.address())]
-}
-
 impl Source<'_> {
+    /// Where the first orders come from, for who may bring them.
+    fn acts(&self) -> Vec<(String, &'static str)> {
+        let acts = [("import-file", Here::Data), ("connect-shop", Here::Integrations)];
+        let allowed = acts.into_iter().filter(|_| self.may_change);
+        allowed.map(|(words, to)| (self.writer.say(words), to.address())).collect()
+    }
+
     fn days(&self) -> Vec<Day> {
         let metric = self.query.metric;
         let back = self.query.compare.days_back(days(self.complete));
@@ -334,10 +338,39 @@ mod tests {
             expected: &Dated { found: vec![], freshness: freshness() },
             notes: &[],
             sums: (&sums, None),
+            may_change: true,
             api: &api,
         };
         let all = source.days();
         source.line(&all, source.scale(&all))
+    }
+
+    #[test]
+    fn who_may_not_bring_orders_is_not_sent_to_where_they_are_brought() {
+        let (writer, api, sums) = (writer("en"), Url::parse("http://localhost").unwrap(), Sums::default());
+        let query = Query { window: Window::USUAL, compare: Comparison::Before, metric: Metric::Profit };
+        let complete = query.window.complete(writer.today());
+        let freshness = || Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
+        let acts = |may_change| {
+            let chart = panel(&Source {
+                writer: &writer,
+                query,
+                range: complete,
+                complete,
+                profit: &Dated { found: vec![], freshness: freshness() },
+                compared: &[],
+                expected: &Dated { found: vec![], freshness: freshness() },
+                notes: &[],
+                sums: (&sums, None),
+                may_change,
+                api: &api,
+            });
+            match chart.drawn {
+                Drawn::Empty { acts, .. } => acts.into_iter().map(|(_, address)| address).collect::<Vec<_>>(),
+                Drawn::Line(_) => panic!("there is nothing to draw"),
+            }
+        };
+        assert_eq!((acts(true), acts(false)), (vec!["/data", "/integrations"], vec![]));
     }
 
     #[test]
