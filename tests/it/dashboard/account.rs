@@ -240,7 +240,7 @@ async fn who_has_a_password_gives_it_again_to_delete_the_account() {
     let dashboard = Dashboard::start().await;
     let mut owner = dashboard.owner(dashboard.service.account).await;
     let password = "password=correct+horse+battery+staple+42";
-    assert_eq!(owner.post("/settings/password", password).await.status, 200);
+    assert_eq!(owner.post("/settings/password", password).await.status, 303);
     let wrong = owner.post("/settings/delete", "name=Shop&password=something+else").await;
     assert_eq!(wrong.status, 400, "{}", wrong.text);
     assert!(owner.is_in().await);

@@ -154,7 +154,9 @@ async fn a_new_password_logs_all_others_out() {
     let refused = browser.post("/settings/password", "password=too+short").await;
     assert!(refused.text.contains("fewer than 15") && other.is_in().await);
     let saved = browser.post("/settings/password", "password=a+whole+new+pass+phrase").await;
-    assert!(saved.text.contains("password is changed"), "{}", saved.text);
+    assert_eq!((saved.status, saved.header("location")), (303, Some("/settings/security?done=password")));
+    let page = browser.get("/settings/security?done=password").await.text;
+    assert!(page.contains("password is changed"), "{page}");
     assert!(browser.is_in().await && !other.is_in().await);
     assert_eq!(log_in(&mut other, EMAIL, PASSWORD).await.status, 422);
 }

@@ -122,7 +122,8 @@ async fn page(
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     viewer.confirmed((state.clock)(), PATH)?;
-    page(&request, &viewer, &state, |_| None).await
+    let is_sent = query::one(&request, "sent")?.unwrap_or(false);
+    page(&request, &viewer, &state, |writer| if is_sent { settings::done(writer, "invite-sent") } else { None }).await
 }
 
 #[derive(Deserialize)]
@@ -161,7 +162,7 @@ pub async fn post(
         shop: session.account.name.clone(),
     };
     state.mails.put(Outgoing { to, language: viewer.locale().language, mail }, Some(note), now).await?;
-    page(&request, &viewer, &state, |writer| settings::done(writer, "invite-sent")).await
+    Ok(see(&format!("{PATH}?sent=true")))
 }
 
 #[derive(Deserialize)]

@@ -14,7 +14,7 @@ use domain::{
 use serde::Deserialize;
 
 use super::{
-    entry,
+    entry, parameter, see,
     settings::{self, Tab},
     writer,
 };
@@ -26,6 +26,10 @@ use crate::{
     text::Writer,
     views::{ask::Said, settings::Part},
 };
+
+const PATH: &str = Tab::Security.address();
+/// What was just done, as the address names it, and what is said of it.
+const DONE: [(&str, &str); 2] = [("password", "password-saved"), ("address", "address-sent")];
 
 fn parts(writer: &Writer, viewer: &Viewer, state: &State) -> Vec<Part> {
     let mut password = Part::new("h-password", writer.say("password"), vec![writer.say("password-ends")]);
@@ -56,8 +60,10 @@ async fn page(
 }
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
-    viewer.confirmed((state.clock)(), Tab::Security.address())?;
-    page(&request, &viewer, &state, |_| None).await
+    viewer.confirmed((state.clock)(), PATH)?;
+    let done = parameter(&request, "done");
+    let said = DONE.iter().find(|(name, _)| done.as_deref() == Some(*name)).map(|(_, words)| *words);
+    page(&request, &viewer, &state, |writer| said.and_then(|words| settings::done(writer, words))).await
 }
 
 #[derive(Deserialize)]
@@ -73,7 +79,7 @@ pub async fn set_password(
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let now = (state.clock)();
-    viewer.confirmed(now, Tab::Security.address())?;
+    viewer.confirmed(now, PATH)?;
     let session = viewer.session();
     let names = [session.person.name.as_str(), session.account.name.as_str()];
     let password = match entry::chosen(&fields.password, session.person.email.as_str(), &names) {
@@ -84,7 +90,7 @@ pub async fn set_password(
     let note = by(session, Action::PasswordChanged, from.0.to_string());
     let notice = told(session, Notice::PasswordChanged);
     state.log_in.credentials.set_password(session.person.id, &hash, session.id, note, notice, now).await?;
-    page(&request, &viewer, &state, |writer| settings::done(writer, "password-saved")).await
+    Ok(see(&format!("{PATH}?done=password")))
 }
 
 #[derive(Deserialize)]
@@ -100,7 +106,7 @@ pub async fn set_address(
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let now = (state.clock)();
-    viewer.confirmed(now, Tab::Security.address())?;
+    viewer.confirmed(now, PATH)?;
     if !state.settings.has_mail {
         return page(&request, &viewer, &state, |writer| settings::fault(writer.say("no-mail"))).await;
     }
@@ -115,5 +121,5 @@ pub async fn set_address(
     }
     let mail = Outgoing { to, language: viewer.locale().language, mail: Mail::NewAddress { person } };
     state.mails.put(mail, None, now).await?;
-    page(&request, &viewer, &state, |writer| settings::done(writer, "address-sent")).await
+    Ok(see(&format!("{PATH}?done=address")))
 }
