@@ -343,14 +343,14 @@ pub mod tests {
         let request = actix_web::test::TestRequest::with_uri("/customers?segment=at_risk").to_http_request();
         let query = Query::of(&request).unwrap();
         let page = Page { items: vec![customer()], next_cursor: Some(7) };
-        let panel = list(&writer, &query, &dated(page), &api);
+        let panel = list(&writer, &query, true, &dated(page), &api);
         assert_eq!(panel.title, "Customers, last added first: At risk");
         assert_eq!(panel.foot.csv.as_deref(), Some("/api/v1/customers?segment=at_risk&format=csv"));
         assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/customers?segment=at_risk&cursor=7"));
         assert_eq!(panel.all.map(|all| all.address).as_deref(), Some("/customers"));
         let kept: Vec<_> = sources(&writer, &query).1.into_iter().map(|choice| choice.address).collect();
         assert_eq!(kept[..2], ["/customers?segment=at_risk", "/customers?source=shopify&segment=at_risk"]);
-        let none = list(&writer, &query, &dated(Page { items: vec![], next_cursor: None }), &api);
+        let none = list(&writer, &query, true, &dated(Page { items: vec![], next_cursor: None }), &api);
         assert_eq!(none.nothing, "No customer is in this segment now.");
     }
 

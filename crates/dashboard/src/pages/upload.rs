@@ -255,6 +255,7 @@ fn result(writer: &Writer, upload: &Upload, outcome: &Outcome) -> Shown {
     let ignored = (!outcome.ignored_columns.is_empty())
         .then(|| writer.message("ignored-columns").text("columns", outcome.ignored_columns.join(", ")).say());
     Shown {
+        title: writer.say("upload-result"),
         facts: vec![
             fact("lines", outcome.lines),
             fact("lines-accepted", outcome.accepted),

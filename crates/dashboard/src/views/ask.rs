@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
+    acts::labels,
     panel::Way,
     plain::{Plain, plain},
 };
@@ -62,7 +63,7 @@ pub fn page(model: &Model) -> Markup {
             div.stack {
                 @if let Some(said) = &model.said { (self::said(said)) }
                 @for paragraph in &model.paragraphs { p { (paragraph) } }
-                @if let Some(one) = &model.form { (form("", one)) }
+                @if let Some(one) = &model.form { (form("", one, None)) }
                 @for way in &model.ways { p.soft { a href=(way.address) { (way.text) } } }
             }
         },
@@ -75,13 +76,16 @@ pub fn said(said: &Said) -> Markup {
     }
 }
 
-/// A form; the ids of its fields begin with `id`.
-pub fn form(id: &str, form: &Form) -> Markup {
+/// A form; the ids of its fields begin with `id`. `of` is the id of the heading of what it is about, where there are several
+/// forms with the same words.
+pub fn form(id: &str, form: &Form, of: Option<&str>) -> Markup {
+    let button = of.map(|_| format!("{id}go"));
     html! {
         form.stack method="post" action=[(!form.action.is_empty()).then_some(&form.action)] {
             @for (name, value) in &form.hidden { input type="hidden" name=(name) value=(value); }
             @for one in &form.fields { (field(id, one)) }
-            button class=(if form.is_danger { "btn danger" } else { "btn main" }) { (form.go) }
+            button class=(if form.is_danger { "btn danger" } else { "btn main" }) id=[&button]
+                aria-labelledby=[labels(button.as_deref(), of)] { (form.go) }
         }
     }
 }

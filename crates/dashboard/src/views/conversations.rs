@@ -49,21 +49,22 @@ pub fn page(model: &Model) -> Markup {
             (done(model.done.as_ref()))
             (choices(&model.counts.0, &model.counts.1))
             (filters(&model.filters))
-            (panel(&model.found, |items| html! { ol.items { @for one in items { (item(one)) } } }))
+            (panel(&model.found, |items| html! { ol.items { @for (number, one) in items.iter().enumerate() { (item(number, one)) } } }))
         },
     )
 }
 
-fn item(item: &Item) -> Markup {
+fn item(number: usize, item: &Item) -> Markup {
+    let title = format!("h-item-{number}");
     let (count, value, what) = &item.messages;
     html! {
         li {
-            h3 { a href=(item.address) { (item.name) } }
+            h3 { a href=(item.address) id=(title) { (item.name) } }
             p.said { (item.text) }
             @if let Some((label, text)) = &item.answer { p.said { b { (label) } " " (text) } }
             p { @for one in &item.badges { (badge(one)) " " } small { (item.about) } }
             div.num { span data-value=(value) { (count) } small { (what) } }
-            @if let Some(buttons) = &item.acts { div.acts { (acts(buttons)) } }
+            @if let Some(buttons) = &item.acts { div.acts { (acts(buttons, Some(&title))) } }
         }
     }
 }

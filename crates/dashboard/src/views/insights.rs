@@ -66,9 +66,10 @@ pub fn page(model: &Model) -> Markup {
 }
 
 fn item(item: &Item) -> Markup {
+    let title = format!("{}-title", item.anchor);
     html! {
         li id=(item.anchor) {
-            h3 { (item.title) }
+            h3 id=(title) { (item.title) }
             p { (item.text) @if let Some(action) = &item.action { " " b { (action) } } }
             p { (badge(&item.severity)) " " small { (item.about) } }
             @if let Some((amount, value, what)) = &item.amount {
@@ -77,7 +78,7 @@ fn item(item: &Item) -> Markup {
             @if item.why.is_some() || item.acts.is_some() {
                 div.acts {
                     @if let Some(why) = &item.why { a.btn.small href=(why.address) { (why.text) } }
-                    @if let Some(buttons) = &item.acts { (acts(buttons)) }
+                    @if let Some(buttons) = &item.acts { (acts(buttons, Some(&title))) }
                 }
             }
         }

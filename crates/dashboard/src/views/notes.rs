@@ -28,11 +28,12 @@ pub fn notes(notes: &Notes) -> Markup {
             header { h2 #h-notes { (notes.title) } }
             @if notes.items.is_empty() { p.soft { (notes.nothing) } } @else {
                 ol.items {
-                    @for note in &notes.items {
+                    @for (number, note) in notes.items.iter().enumerate() {
+                        @let title = format!("h-note-{number}");
                         li {
-                            h3 { (note.text) }
+                            h3 id=(title) { (note.text) }
                             p { (note.by) }
-                            @if let Some(remove) = &note.remove { (acts(remove)) }
+                            @if let Some(remove) = &note.remove { (acts(remove, Some(&title))) }
                         }
                     }
                 }

@@ -44,21 +44,22 @@ pub fn page(model: &Model) -> Markup {
             }
             @if let Some(change) = &model.decided { (decided(change)) }
             @if let Some(days) = &model.days { (panel(days, |items| rows(&model.day_head, items))) }
-            (panel(&model.items, |items| html! { ol.items { @for one in items { (item(&model.basis, one)) } } }))
+            (panel(&model.items, |items| html! { ol.items { @for (number, one) in items.iter().enumerate() { (item(number, &model.basis, one)) } } }))
         },
     )
 }
 
-fn item(basis: &str, item: &Item) -> Markup {
+fn item(number: usize, basis: &str, item: &Item) -> Markup {
+    let title = format!("h-item-{number}");
     let (quantity, value, units) = &item.quantity;
     html! {
         li {
-            h3 { (item.title) @if let Some(warning) = &item.warning { " " (badge(warning)) } }
+            h3 id=(title) { (item.title) @if let Some(warning) = &item.warning { " " (badge(warning)) } }
             p { (item.reason) }
             p { small { (item.about) } }
             div.num { span data-value=(value) { (quantity) } small { (units) } }
             @if let Some(table) = &item.basis { details { summary { (basis) } (figures(table)) } }
-            @if let Some(buttons) = &item.acts { (acts(buttons)) }
+            @if let Some(buttons) = &item.acts { (acts(buttons, Some(&title))) }
         }
     }
 }

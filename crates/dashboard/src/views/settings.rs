@@ -90,18 +90,19 @@ pub fn part(part: &Part) -> Markup {
             @if !part.rows.is_empty() {
                 ol.items { @for (index, one) in part.rows.iter().enumerate() { li { (row(&format!("{}-{index}-", part.id), one)) } } }
             }
-            @for (index, form) in part.forms.iter().enumerate() { (ask::form(&format!("{}-{index}-", part.id), form)) }
+            @for (index, form) in part.forms.iter().enumerate() { (ask::form(&format!("{}-{index}-", part.id), form, None)) }
             @for way in &part.ways { p { a href=(way.address) { (way.text) } } }
         }
     }
 }
 
 fn row(id: &str, row: &Row) -> Markup {
+    let title = format!("{id}title");
     html! {
-        h3 { (row.name) }
+        h3 id=[(!row.forms.is_empty()).then_some(&title)] { (row.name) }
         p { (row.about) }
         @if !row.forms.is_empty() {
-            div.acts { @for (index, form) in row.forms.iter().enumerate() { (ask::form(&format!("{id}{index}-"), form)) } }
+            div.acts { @for (index, form) in row.forms.iter().enumerate() { (ask::form(&format!("{id}{index}-"), form, Some(&title))) } }
         }
     }
 }
@@ -113,5 +114,24 @@ fn shown(shown: &Shown) -> Markup {
             p { code { (text) } }
         },
         Shown::Codes(codes) => html! { pre { @for code in codes { (code) "\n" } } },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_buttons_of_a_row_are_read_out_with_its_name() {
+        let remove =
+            || Form { action: "/x".into(), hidden: vec![], fields: vec![], go: "Remove".into(), is_danger: true };
+        let row = |name: &str| Row { name: name.into(), about: "Editor".into(), forms: vec![remove()] };
+        let members = Part { rows: vec![row("Ana"), row("Eva")], ..Part::new("h-members", "Members".into(), vec![]) };
+        let drawn = part(&members).into_string();
+        for number in 0..2 {
+            let (button, title) = (format!("h-members-{number}-0-go"), format!("h-members-{number}-title"));
+            assert!(drawn.contains(&format!(r#"<h3 id="{title}">"#)), "{drawn}");
+            assert!(drawn.contains(&format!(r#"id="{button}" aria-labelledby="{button} {title}""#)), "{drawn}");
+        }
     }
 }

@@ -65,6 +65,7 @@ pub struct Progress {
 }
 
 pub struct Result {
+    pub title: String,
     pub facts: Vec<Fact>,
     pub rejects: Option<Way>,
     pub ignored: Option<String>,
@@ -152,10 +153,23 @@ fn column(column: &Column) -> Markup {
 
 fn result(shown: &Result) -> Markup {
     html! {
-        section.panel {
+        section.panel aria-labelledby="h-result" {
+            header { h2 #h-result { (shown.title) } }
             (facts(&shown.facts))
             @if let Some(ignored) = &shown.ignored { p.soft { (ignored) } }
             @if let Some(way) = &shown.rejects { p.acts.gap { a.btn href=(way.address) download { (way.text) } } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_of_a_file_has_a_heading() {
+        let drawn =
+            result(&Result { title: "Outcome".into(), facts: vec![], rejects: None, ignored: None }).into_string();
+        assert!(drawn.contains(r#"aria-labelledby="h-result""#) && drawn.contains(r#"<h2 id="h-result">Outcome</h2>"#));
     }
 }

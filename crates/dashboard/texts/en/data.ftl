@@ -94,6 +94,7 @@ field-attribution = Attribution
 field-description = Description
 field-amount = Amount
 lines-accepted = Taken
+upload-result = What came of it
 lines-refused = Refused
 lines-skipped = Nothing to import
 rows-new = New

@@ -94,6 +94,7 @@ field-attribution = Atribución
 field-description = Descripción
 field-amount = Importe
 lines-accepted = Aceptadas
+upload-result = Qué resultó
 lines-refused = Rechazadas
 lines-skipped = Nada que importar
 rows-new = Nuevos

@@ -94,6 +94,7 @@ field-attribution = Atribuição
 field-description = Descrição
 field-amount = Valor
 lines-accepted = Aceitas
+upload-result = O que resultou
 lines-refused = Recusadas
 lines-skipped = Nada a importar
 rows-new = Novos
