@@ -134,11 +134,8 @@ fn others(writer: &Writer, viewer: &Viewer, shops: &[Membership]) -> Part {
             ..entry::form(vec![], writer.message("shop-go").text("shop", &shop.name).say())
         };
         let role = writer.say(&format!("role-{}", shop.role));
-        Row {
-            name: shop.name.clone(),
-            about: if is_here { writer.message("shop-here").text("role", role).say() } else { role },
-            forms: if is_here { vec![] } else { vec![go()] },
-        }
+        let about = if is_here { writer.message("shop-here").text("role", role).say() } else { role };
+        Row { name: shop.name.clone(), about: about.into(), forms: if is_here { vec![] } else { vec![go()] } }
     };
     part.rows = shops.iter().map(row).collect();
     part

@@ -33,6 +33,7 @@ use crate::{
     views::{
         form::Filters,
         panel::Way,
+        rows::Beside,
         settings::{Part, Row},
     },
 };
@@ -124,7 +125,7 @@ fn row(writer: &Writer, noted: &Noted) -> Row {
     let about = [Some(writer.moment(noted.at)), Some(by), noted.address.clone(), sandbox, Some(change)];
     Row {
         name: format!("{action}{target}"),
-        about: about.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · "),
+        about: Beside(about.into_iter().flatten().filter(|text| !text.is_empty()).collect()),
         forms: Vec::new(),
     }
 }

@@ -207,7 +207,7 @@ impl Source<'_> {
         Row {
             name: row.name.clone(),
             address: None,
-            below: Some(below.say()),
+            below: Some(below.say().into()),
             cells: vec![
                 self.money(spend),
                 self.count(clicks),

@@ -150,7 +150,7 @@ fn row(writer: &Writer, rule: &Rule) -> Row {
     Row {
         name: rule.terms.name().to_owned(),
         address: Some(format!("/alerts/{}", rule.id)),
-        below: Some(condition(writer, &rule.terms)),
+        below: Some(condition(writer, &rule.terms).into()),
         cells: vec![
             Cell::Badge(Some(standing(writer, rule))),
             Cell::Number {

@@ -141,7 +141,7 @@ pub fn rows(writer: &Writer, found: &[Anomaly]) -> Vec<Row> {
     let row = |anomaly: &Anomaly| Row {
         name: name(writer, &anomaly.metric),
         address: Some(format!("/anomalies/{}", anomaly.id)),
-        below: cause_of(anomaly),
+        below: cause_of(anomaly).map(Into::into),
         cells: vec![
             Cell::Texts { text: writer.weekday(anomaly.day), below: None, is_bad: false },
             Cell::Number {
@@ -298,7 +298,7 @@ pub mod tests {
         assert_eq!((row.name.as_str(), row.address.as_deref()), ("Orders", Some("/anomalies/7")));
         let cause =
             "Visits were 77% below normal, because clicks on ads were 95% below normal (80% of the difference).";
-        assert_eq!(row.below.as_deref(), Some(cause));
+        assert_eq!(row.below, Some(cause.to_owned().into()));
         assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/anomalies?cursor=7"));
     }
 

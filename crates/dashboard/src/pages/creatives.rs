@@ -22,7 +22,7 @@ use crate::{
         creatives::{self as view, Model},
         layout::{Choice, Here},
         panel::Panel,
-        rows::{Badge, Cell, Head, Row},
+        rows::{Badge, Beside, Cell, Head, Row},
     },
 };
 
@@ -152,10 +152,7 @@ impl Source<'_> {
 
     fn row(&self, creative: &Creative) -> Row {
         let writer = self.writer;
-        let about = writer
-            .message("creative-about")
-            .text("campaign", &creative.campaign)
-            .text("format", writer.say(&format!("creative-{}", creative.format)));
+        let format = writer.say(&format!("creative-{}", creative.format));
         let lift = creative.verdict.lift;
         let number = |known: Option<(String, Decimal)>| match known {
             Some((text, value)) => Cell::Number { text, value: Some(value.normalize().to_string()) },
@@ -165,7 +162,7 @@ impl Source<'_> {
         Row {
             name: creative.headline.clone().unwrap_or_else(|| creative.key.clone()),
             address: None,
-            below: Some(about.say()),
+            below: Some(Beside(vec![creative.campaign.clone(), format])),
             cells: vec![
                 Cell::Badge(Some(badge(writer, creative.verdict.status))),
                 self.lift(creative),

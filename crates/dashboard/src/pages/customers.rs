@@ -30,7 +30,7 @@ use crate::{
         customers::{self as view, Model},
         layout::{Choice, Here},
         panel::{Panel, Way},
-        rows::{Cell, Head, Row},
+        rows::{Beside, Cell, Head, Row},
     },
 };
 
@@ -125,7 +125,7 @@ fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) ->
     let row = |segment: &SegmentFigures| Row {
         name: writer.say(&format!("segment-{}", segment.segment)),
         address: Some(of_segment(segment.segment)),
-        below: Some(writer.say(&format!("segment-{}-what", segment.segment))),
+        below: Some(writer.say(&format!("segment-{}-what", segment.segment)).into()),
         cells: vec![
             share(totals.share_of_customers(segment)),
             count(writer, segment.customers),
@@ -233,11 +233,11 @@ pub fn called(customer: &Customer) -> String {
 }
 
 /// Where a customer is from.
-pub fn from(writer: &Writer, customer: &Customer) -> String {
+pub fn from(writer: &Writer, customer: &Customer) -> Beside {
     let platform = writer.message("platform").text("platform", customer.source).say();
     let country = customer.country.as_ref().map(|code| writer.country(code));
     let place = [customer.city.clone(), country];
-    std::iter::once(platform).chain(place.into_iter().flatten()).collect::<Vec<_>>().join(" · ")
+    Beside(std::iter::once(platform).chain(place.into_iter().flatten()).collect())
 }
 
 fn count(writer: &Writer, count: i64) -> Cell {
@@ -357,7 +357,9 @@ pub mod tests {
     #[test]
     fn a_customer_without_a_name_is_called_by_what_is_known() {
         let row = row(&writer("en"), &customer());
-        assert_eq!((row.name.as_str(), row.below.as_deref()), ("77", Some("Mercado Libre · Rosario · Argentina")));
+        assert_eq!(row.name, "77");
+        let from = ["Mercado Libre", "Rosario", "Argentina"].map(str::to_owned);
+        assert_eq!(row.below, Some(Beside(from.into())));
         let shown: Vec<_> = row
             .cells
             .iter()

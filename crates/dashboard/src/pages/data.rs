@@ -157,7 +157,7 @@ fn row(writer: &Writer, upload: &Upload) -> Row {
     Row {
         name: upload.name.clone(),
         address: Some(format!("/data/{}", upload.id)),
-        below: Some(size(writer, upload.bytes)),
+        below: Some(size(writer, upload.bytes).into()),
         cells: vec![
             Cell::Text(writer.say(&format!("kind-{}", upload.kind))),
             Cell::Badge(Some(standing(writer, upload, is_unreadable))),

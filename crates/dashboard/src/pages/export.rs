@@ -77,7 +77,7 @@ fn row(writer: &Writer, export: &Export) -> Row {
         .text("time", export.finished_at.map(|at| writer.moment(at)).unwrap_or_default());
     Row {
         name: writer.message("export-of").text("time", writer.moment(export.created_at)).say(),
-        about: about.say(),
+        about: about.say().into(),
         forms: Vec::new(),
     }
 }

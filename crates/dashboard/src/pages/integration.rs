@@ -179,7 +179,7 @@ fn row(writer: &Writer, run: &SyncRun) -> Row {
     Row {
         name: writer.say(&format!("stream-{}", run.stream)),
         address: None,
-        below: window,
+        below: window.map(Into::into),
         cells: vec![
             Cell::Text(writer.moment(run.finished_at)),
             Cell::Badge(Some(state)),

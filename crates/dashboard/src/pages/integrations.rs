@@ -164,7 +164,7 @@ fn row(writer: &Writer, integration: &Integration) -> Row {
     Row {
         name: integration.shop.clone(),
         address: Some(format!("/integrations/{}", integration.id)),
-        below: Some(name(writer, integration.provider)),
+        below: Some(name(writer, integration.provider).into()),
         cells: vec![
             Cell::Badge(Some(badge(writer, integration))),
             moment(integration.last_sync_at),

@@ -25,7 +25,7 @@ use crate::{
         inventory::{self as view, Model},
         layout::Here,
         panel::Panel,
-        rows::{Badge, Cell, Head, Row},
+        rows::{Badge, Beside, Cell, Head, Row},
     },
 };
 
@@ -152,7 +152,9 @@ fn row(writer: &Writer, item: &Item) -> Row {
         value: value.map(|value| value.normalize().to_string()),
     };
     let state = state_badge(writer, item.status);
-    row.below = row.below.map(|left| format!("{} · {left}", item.sku));
+    if let Some(Beside(texts)) = &mut row.below {
+        texts.insert(0, item.sku.clone());
+    }
     row.cells.extend([number(item.days_of_stock), number(item.velocity), Cell::Badge(Some(state))]);
     row
 }
@@ -196,7 +198,7 @@ mod tests {
         let api = Url::parse("http://localhost").unwrap();
         let panel = items(&writer("en"), &Query::default(), &listing, &api);
         let row = &panel.items[0];
-        assert_eq!(row.below.as_deref(), Some("MUG-BLUE · 12 left"));
+        assert_eq!(row.below, Some(Beside(vec!["MUG-BLUE".into(), "12 left".into()])));
         let Cell::Number { text, value } = &row.cells[2] else { panic!() };
         assert_eq!((text.as_str(), value.as_deref()), ("4.5", Some("4.5")));
         assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/inventory?cursor=55"));

@@ -56,7 +56,7 @@ fn member(writer: &Writer, member: &Member, is_only_owner: bool) -> Row {
         .text("since", writer.moment(*since));
     Row {
         name: person.name.clone(),
-        about: about.say(),
+        about: about.say().into(),
         forms: if is_only_owner {
             Vec::new()
         } else {
@@ -79,7 +79,7 @@ fn invited(writer: &Writer, invited: &Invited) -> Row {
         is_danger: true,
         ..entry::form(Vec::new(), writer.say("invitation-withdraw"))
     };
-    Row { name: email, about: about.say(), forms: vec![form] }
+    Row { name: email, about: about.say().into(), forms: vec![form] }
 }
 
 fn invite(writer: &Writer, has_mail: bool) -> Part {

@@ -290,7 +290,7 @@ impl Source<'_> {
         Row {
             name: version.variations.join(" / "),
             address: None,
-            below: Some(made.text("category", category(writer, version.category)).say()),
+            below: Some(made.text("category", category(writer, version.category)).say().into()),
             cells: vec![
                 number(writer, Some(version.version)),
                 Cell::Badge(Some(standing)),

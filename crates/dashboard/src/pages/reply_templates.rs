@@ -179,7 +179,7 @@ fn row(writer: &Writer, template: &Template) -> Row {
     Row {
         name: content.name().to_owned(),
         address: Some(format!("{}/{}", Tab::Templates.address(), template.id)),
-        below: Some(about),
+        below: Some(about.into()),
         cells: vec![
             Cell::Badge(Some(template_state(writer, template.state))),
             number(writer, Some(template.version)),

@@ -62,7 +62,7 @@ fn row(writer: &Writer, listed: &Listed, own: SessionId) -> Row {
     form.action = PATH.to_owned();
     form.hidden.push(("session", id.to_string()));
     let forms = if *id == own { Vec::new() } else { vec![form] };
-    Row { name: name(writer, &device.user_agent), about: about.say(), forms }
+    Row { name: name(writer, &device.user_agent), about: about.say().into(), forms }
 }
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {

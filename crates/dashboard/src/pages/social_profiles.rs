@@ -168,7 +168,7 @@ fn row(writer: &Writer, profile: &SocialProfile) -> Row {
     Row {
         name: name(profile).to_owned(),
         address: Some(format!("/integrations/profiles/{}", profile.id)),
-        below: Some(channel_name(writer, profile.channel)),
+        below: Some(channel_name(writer, profile.channel).into()),
         cells: vec![
             Cell::Badge(Some(badge(writer, profile))),
             moment(profile.last_poll_at),

@@ -45,7 +45,7 @@ pub fn stock_row(writer: &Writer, item: &Item, axis_days: i64) -> Row {
     Row {
         name: item.product_name.clone(),
         address: Some(format!("/inventory/{}", item.id)),
-        below: Some(left),
+        below: Some(left.into()),
         cells: vec![bar.map_or(Cell::Text(String::new()), Cell::Range), on],
     }
 }

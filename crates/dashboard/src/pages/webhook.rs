@@ -283,7 +283,7 @@ fn row(writer: &Writer, id: SubscriptionId, delivery: &LoggedDelivery) -> Row {
     Row {
         name: delivery.event.clone(),
         address: Some(format!("/webhooks/{id}/deliveries/{}", delivery.id)),
-        below: Some(writer.moment(delivery.created_at)),
+        below: Some(writer.moment(delivery.created_at).into()),
         cells: vec![
             Cell::Badge(Some(state(writer, delivery))),
             Cell::Texts { text: answer, below: None, is_bad: last.is_some_and(|attempt| !attempt.is_success()) },

@@ -6,7 +6,7 @@ use super::{
     figures::{Fact, facts},
     layout::{Shell, page as whole},
     panel::{Foot, Panel, Way, foot, panel},
-    rows::{Head, Row, rows},
+    rows::{Beside, Head, Row, beside, rows},
     settings::{Part, part},
 };
 
@@ -14,7 +14,7 @@ pub struct Model {
     pub shell: Shell,
     pub title: String,
     pub crumb: Way,
-    pub about: String,
+    pub about: Beside,
     pub place: String,
     pub segment: String,
     pub segment_what: String,
@@ -33,7 +33,7 @@ pub fn page(model: &Model) -> Markup {
         &html! {
             div.head {
                 div {
-                    small.crumb { a href=(model.crumb.address) { (model.crumb.text) } " / " (model.about) }
+                    small.crumb { a href=(model.crumb.address) { (model.crumb.text) } " / " (beside(&model.about)) }
                     h1 { (model.title) }
                     p.soft { (model.place) }
                     p { span.badge { (model.segment) } " " small { (model.segment_what) } }

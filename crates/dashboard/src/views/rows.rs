@@ -29,8 +29,28 @@ impl Head {
 pub struct Row {
     pub name: String,
     pub address: Option<String>,
-    pub below: Option<String>,
+    pub below: Option<Beside>,
     pub cells: Vec<Cell>,
+}
+
+/// Texts that stand beside each other. Each is drawn in its own direction: a name that is written from right to left would else
+/// take what follows it to its other side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside(pub Vec<String>);
+
+impl From<String> for Beside {
+    fn from(text: String) -> Self {
+        Self(vec![text])
+    }
+}
+
+pub fn beside(texts: &Beside) -> Markup {
+    html! {
+        @for (index, text) in texts.0.iter().enumerate() {
+            @if index > 0 { " · " }
+            bdi { (text) }
+        }
+    }
 }
 
 pub enum Cell {
@@ -114,7 +134,7 @@ pub fn rows(heads: &[Head], rows: &[Row]) -> Markup {
                     tr role="row" {
                         th scope="row" role="rowheader" {
                             @if let Some(address) = &row.address { a href=(address) { (row.name) } } @else { (row.name) }
-                            @if let Some(below) = &row.below { small { (below) } }
+                            @if let Some(below) = &row.below { small { (beside(below)) } }
                         }
                         @for (head, one) in heads.iter().skip(1).zip(&row.cells) { (cell(head.label(), one)) }
                     }
@@ -168,6 +188,14 @@ mod tests {
         let drawn = rows(&heads, &[row]).into_string();
         assert!(drawn.contains(r#"data-label="Stock""#) && drawn.contains(r#"data-value="1200""#), "{drawn}");
         assert!(drawn.contains("&lt;Mug&gt;"), "{drawn}");
+    }
+
+    #[test]
+    fn a_name_from_right_to_left_keeps_what_follows_it_in_its_place() {
+        let below = Some(Beside(vec!["ספל-12".into(), "12 left".into()]));
+        let row = Row { name: "Mug".into(), address: None, below, cells: vec![] };
+        let drawn = rows(&[Head::Text("Product".into())], &[row]).into_string();
+        assert!(drawn.contains("<small><bdi>ספל-12</bdi> · <bdi>12 left</bdi></small>"), "{drawn}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::{
     form::{Filters, filters},
     layout::{Choice, Shell, page as whole, segments},
     panel::Way,
+    rows::{Beside, beside},
 };
 use crate::parts::qr::{Code, qr};
 
@@ -62,7 +63,7 @@ pub enum Shown {
 /// Something of a list, with what can be done about it.
 pub struct Row {
     pub name: String,
-    pub about: String,
+    pub about: Beside,
     pub forms: Vec<Form>,
 }
 
@@ -100,7 +101,7 @@ fn row(id: &str, row: &Row) -> Markup {
     let title = format!("{id}title");
     html! {
         h3 id=[(!row.forms.is_empty()).then_some(&title)] { (row.name) }
-        p { (row.about) }
+        p { (beside(&row.about)) }
         @if !row.forms.is_empty() {
             div.acts { @for (index, form) in row.forms.iter().enumerate() { (ask::form(&format!("{id}{index}-"), form, Some(&title))) } }
         }
@@ -125,7 +126,7 @@ mod tests {
     fn the_buttons_of_a_row_are_read_out_with_its_name() {
         let remove =
             || Form { action: "/x".into(), hidden: vec![], fields: vec![], go: "Remove".into(), is_danger: true };
-        let row = |name: &str| Row { name: name.into(), about: "Editor".into(), forms: vec![remove()] };
+        let row = |name: &str| Row { name: name.into(), about: "Editor".to_owned().into(), forms: vec![remove()] };
         let members = Part { rows: vec![row("Ana"), row("Eva")], ..Part::new("h-members", "Members".into(), vec![]) };
         let drawn = part(&members).into_string();
         for number in 0..2 {

@@ -38,7 +38,6 @@ creatives-none = No creative with this state ran on these days.
 creatives-not-yet = Nothing was compared yet. It is done every night.
 creatives-all = All
 creative = Creative
-creative-about = { $campaign } · { $format }
 creative-verdict = State
 creative-lift = Better by
 creative-evidence = Evidence (10 decides)

@@ -38,7 +38,6 @@ creatives-none = Ninguna creatividad con este estado se mostró en estos días.
 creatives-not-yet = Todavía no se comparó nada. Se hace cada noche.
 creatives-all = Todas
 creative = Creatividad
-creative-about = { $campaign } · { $format }
 creative-verdict = Estado
 creative-lift = Mejor en
 creative-evidence = Evidencia (10 decide)

@@ -38,7 +38,6 @@ creatives-none = Nenhum criativo com este estado foi exibido nestes dias.
 creatives-not-yet = Nada foi comparado ainda. É feito toda noite.
 creatives-all = Todos
 creative = Criativo
-creative-about = { $campaign } · { $format }
 creative-verdict = Estado
 creative-lift = Melhor em
 creative-evidence = Evidência (10 decide)
