@@ -210,19 +210,20 @@ impl<T> List<T> {
     }
 }
 
-/// Whether a client prefers this media type to JSON: it must be named, and not be wanted less.
+/// Whether a client prefers this media type to JSON: it must be named, and not be wanted less than JSON, which a range such as
+/// `*/*` may ask for as well.
 pub fn prefers(headers: &HeaderMap, media_type: &str) -> bool {
-    let weight = |wanted: &str| -> f32 {
+    let weight = |wanted: &str| -> Option<f32> {
         let lines = headers.get_all(header::ACCEPT).filter_map(|line| line.to_str().ok());
-        let range = lines.flat_map(|line| line.split(',')).find_map(|range| {
+        lines.flat_map(|line| line.split(',')).find_map(|range| {
             let mut parts = range.split(';').map(str::trim);
             let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
-            named.then(|| parts.find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0))
-        });
-        range.unwrap_or(0.0)
+            let q = |part: &str| part.strip_prefix(['q', 'Q'])?.strip_prefix('=')?.parse().ok();
+            named.then(|| parts.find_map(q).unwrap_or(1.0))
+        })
     };
-    let wanted = weight(media_type);
-    wanted > 0.0 && wanted >= weight("application/json")
+    let json = [JSON, "application/*", "*/*"].into_iter().find_map(&weight).unwrap_or(0.0);
+    weight(media_type).is_some_and(|wanted| wanted > 0.0 && wanted >= json)
 }
 
 #[cfg(test)]
