@@ -93,6 +93,15 @@ impl PageError {
     }
 }
 
+/// What ends a file of which a part has been sent: by then only the log can be told why.
+pub fn broke_off() -> impl FnMut(StoreError) -> PageError {
+    let span = tracing::Span::current();
+    move |error| {
+        span.in_scope(|| tracing::error!(error = %Chain(&error), "a stream broke off"));
+        error.into()
+    }
+}
+
 impl fmt::Display for PageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())

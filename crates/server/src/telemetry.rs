@@ -27,6 +27,8 @@ const LATENCY_BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
 /// What libraries say about their own threads, and Postgres about its migrations, is of no use to an operator. A filter that
 /// names them has them say it.
 const QUIET: &str = "actix_server=warn,tokio_postgres=warn";
+/// As an error the HTTP library logs every request that is none. Anyone can send these, in any number, without a key.
+const STRANGERS: &str = "actix_http=off";
 
 /// Starts logging on standard error, so that standard output stays a command's result: lines for people on a terminal, else
 /// one JSON object a line.
@@ -56,12 +58,12 @@ pub fn filter_of(filter: &str) -> Result<EnvFilter, Misconfigured> {
     let parse = |filter: &str| {
         EnvFilter::try_new(filter).map_err(|error| Misconfigured(format!("log: not a log filter: {error}")))
     };
-    let asked = parse(filter)?;
+    let asked = parse(&format!("{STRANGERS},{filter}"))?;
     // Where less than warnings is asked for, those of libraries are not wanted either.
     if asked.max_level_hint().is_some_and(|most| most < LevelFilter::WARN) {
         return Ok(asked);
     }
-    parse(&format!("{QUIET},{filter}"))
+    parse(&format!("{STRANGERS},{QUIET},{filter}"))
 }
 
 /// Time, level, message and fields, those of the spans last.
@@ -166,6 +168,19 @@ mod tests {
             ("store=debug", LevelFilter::DEBUG),
         ] {
             assert_eq!(filter_of(filter).unwrap().max_level_hint(), Some(most), "{filter}");
+        }
+    }
+
+    #[test]
+    fn what_strangers_send_is_no_error_of_the_service() {
+        for (filter, logged) in [("info", false), ("error", false), ("info,actix_http=error", true)] {
+            let lines = Lines::default();
+            let writer = lines.clone();
+            let subscriber = json(filter_of(filter).unwrap()).with_writer(move || writer.clone()).finish();
+            tracing::subscriber::with_default(subscriber, || {
+                tracing::error!(target: "actix_http::h1::dispatcher", "stream error: request parse error");
+            });
+            assert_eq!(!lines.0.lock().unwrap().is_empty(), logged, "{filter}");
         }
     }
 

@@ -7,11 +7,11 @@ use actix_web::{
 };
 use app::second_factor::by;
 use domain::{
-    ExportId,
+    ExportId, StoreError,
     audit::Action,
     exports::{Export, KEPT, State as ExportState},
 };
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::{
     data::size,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     edge::ClientAddress,
-    error::PageError,
+    error::{PageError, broke_off},
     session::Viewer,
     state::State,
     text::Writer,
@@ -115,10 +115,10 @@ pub async fn file(
     state.audit.note(by(viewer.session(), Action::ExportFetched, from.0.to_string()), now).await?;
     let exports = state.exports.clone();
     let rest = stream::try_unfold((exports, 1), move |(exports, number)| async move {
-        let piece = exports.piece(account, id, number).await.map_err(PageError::from)?;
-        Ok::<_, PageError>(piece.map(|bytes| (Bytes::from(bytes), (exports, number + 1))))
+        let piece = exports.piece(account, id, number).await?;
+        Ok::<_, StoreError>(piece.map(|bytes| (Bytes::from(bytes), (exports, number + 1))))
     });
-    let all = stream::iter([Ok(Bytes::from(first))]).chain(rest);
+    let all = stream::iter([Ok(Bytes::from(first))]).chain(rest.map_err(broke_off()));
     let name =
         format!("account-{account}-{}.ndjson.gz", writer(Some(&viewer), request.headers(), export.created_at).today());
     Ok(HttpResponse::Ok()

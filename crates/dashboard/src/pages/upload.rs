@@ -11,7 +11,7 @@ use actix_web::{
 };
 use app::uploads::{GIVEN_UP, INTERNAL, REJECTS_LOST};
 use domain::{
-    AccountId, UploadId,
+    AccountId, StoreError, UploadId,
     accounts::Account,
     audit::Action,
     jobs::Run,
@@ -20,7 +20,7 @@ use domain::{
         FileImporter, Kind, Outcome, Part, Preview, Reading, SAMPLE_BYTES, State as UploadState, Unreadable, Upload,
     },
 };
-use futures_util::stream;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use self::choose::{choose, reading};
@@ -30,7 +30,7 @@ use super::{
     shell::shell,
 };
 use crate::{
-    error::PageError,
+    error::{PageError, broke_off},
     session::Viewer,
     state::State,
     text::Writer,
@@ -86,10 +86,10 @@ pub async fn rejects(request: HttpRequest, viewer: Viewer, state: Data<State>) -
         return Err(PageError::NotFound);
     };
     let rest = stream::try_unfold((uploads, 1), move |(uploads, number)| async move {
-        let piece = uploads.piece(account, upload.id, Part::Rejects, number).await.map_err(PageError::from)?;
-        Ok::<_, PageError>(piece.map(|bytes| (Bytes::from(bytes), (uploads, number + 1))))
+        let piece = uploads.piece(account, upload.id, Part::Rejects, number).await?;
+        Ok::<_, StoreError>(piece.map(|bytes| (Bytes::from(bytes), (uploads, number + 1))))
     });
-    let all = futures_util::StreamExt::chain(stream::iter([Ok(Bytes::from(first))]), rest);
+    let all = stream::iter([Ok(Bytes::from(first))]).chain(rest.map_err(broke_off()));
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/csv; charset=utf-8"))
         .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"rejects-{}.csv\"", upload.id)))
