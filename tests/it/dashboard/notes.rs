@@ -18,9 +18,11 @@ async fn a_note_is_seen_by_all_of_the_shop_and_written_by_who_may() {
     for wrong in ["text=+", "text=a%0Ab", "", &format!("text={}", "x".repeat(201))] {
         assert_eq!(owner.post("/profit/2026-11-20/notes", wrong).await.status, 400, "{wrong}");
     }
-    for day in ["2126-11-20", "2026-02-30"] {
+    for day in ["2126-11-20", "2026-02-30", "1969-12-31"] {
         assert_eq!(owner.post(&format!("/profit/{day}/notes"), "text=a").await.status, 404, "{day}");
+        assert_eq!(owner.get(&format!("/profit/{day}")).await.status, 404, "{day}");
     }
+    assert!(!owner.get("/profit/1970-01-01").await.text.contains("rel=\"prev\""));
 
     let id: i64 = dashboard.sql.query_one("SELECT id FROM notes", &[]).await.unwrap().get(0);
     let mut stranger = dashboard.owner(dashboard.service.stranger).await;

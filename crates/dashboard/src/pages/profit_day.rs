@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     anomalies::Anomaly,
     freshness::{Dated, Freshness},
-    instants::parse_day,
+    instants::{EARLIEST, parse_day},
     money::round,
     periods::{days, shifted},
     profit::{
@@ -49,7 +49,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         crumb: Way { text: writer.say("profit"), address: Here::Profit.address().to_owned() },
         day: writer.full_day(day),
         place: window::place(&writer),
-        earlier: to(shifted(day, -1)),
+        earlier: (day > EARLIEST.date()).then(|| to(shifted(day, -1))),
         later: (day < writer.today()).then(|| to(shifted(day, 1))),
         neighbours: writer.say("neighbours"),
         notes: notes::of_day(&viewer, &state, &writer, day).await?,
@@ -60,7 +60,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     Ok(html(view::page(&model)))
 }
 
-/// The day that the path names.
+/// The day that the path names, if it is one that the API takes.
 pub fn day_of(request: &HttpRequest) -> Option<Date> {
     parse_day(request.match_info().get("day")?).ok()
 }

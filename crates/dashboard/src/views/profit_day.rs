@@ -15,7 +15,7 @@ pub struct Model {
     pub crumb: Way,
     pub day: String,
     pub place: String,
-    pub earlier: Way,
+    pub earlier: Option<Way>,
     pub later: Option<Way>,
     /// What the two are.
     pub neighbours: String,
@@ -50,7 +50,7 @@ pub fn page(model: &Model) -> Markup {
                     p.soft { (model.place) }
                 }
                 nav.tools aria-label=(model.neighbours) {
-                    a.btn href=(model.earlier.address) rel="prev" data-key="ArrowLeft" { "← " (model.earlier.text) }
+                    @if let Some(earlier) = &model.earlier { a.btn href=(earlier.address) rel="prev" data-key="ArrowLeft" { "← " (earlier.text) } }
                     @if let Some(later) = &model.later { a.btn href=(later.address) rel="next" data-key="ArrowRight" { (later.text) " →" } }
                 }
             }
