@@ -183,7 +183,7 @@ fn sentence(message: &str) -> String {
 /// The events of a subscription ([`events::chosen`]).
 pub(super) fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
     events::chosen(names).map_err(|invalid| match invalid {
-        InvalidChoice::Empty => ApiError::parameter("events", "must name at least one event, or be left out for all"),
+        InvalidChoice::Empty => ApiError::parameter("events", "must name at least one event; `*` is all"),
         InvalidChoice::Unknown(place) => ApiError::new(Code::UnknownEvent)
             .message(format!("`events` names at place {place} what is no event."))
             .param("events")

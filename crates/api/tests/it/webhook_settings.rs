@@ -97,6 +97,12 @@ fn a_change_that_cannot_be(#[case] target: &str, #[case] body: &str, #[case] exp
     assert_eq!(send(with_settings(settings), "PATCH", target, body).error(), (expected.0, expected.1.to_owned()));
 }
 
+#[test]
+fn no_events_are_refused_without_the_advice_to_leave_them_out_which_changes_nothing() {
+    let answer = send(with_settings(settings()), "PATCH", "/api/v1/webhooks/3", r#"{"events":[]}"#);
+    assert_eq!(answer.json()["message"], "`events` must name at least one event; `*` is all.");
+}
+
 #[rstest]
 #[case("", 24)]
 #[case("{}", 24)]
