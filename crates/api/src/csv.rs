@@ -129,9 +129,18 @@ impl CsvMetadata<'_> {
     }
 }
 
-/// What JSON answers carry in their body, as a header.
+/// What JSON answers carry in their body, as a header: in ASCII, as clients read other bytes in different ways, if at all.
 pub fn as_header(value: &impl Serialize) -> Option<HeaderValue> {
-    HeaderValue::from_bytes(&serde_json::to_vec(value).ok()?).ok()
+    let mut ascii = String::new();
+    for letter in serde_json::to_string(value).ok()?.chars() {
+        if matches!(letter, ' '..='~') {
+            ascii.push(letter);
+        } else {
+            // It can only be within a text.
+            ascii.extend(letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    HeaderValue::try_from(ascii).ok()
 }
 
 /// A list as a file: the page `one` if it is asked for, else `all` rows, as [`stream`] gives them, if there is `room` for them.

@@ -138,6 +138,13 @@ fn with_a_limit_it_is_one_page() {
     );
 }
 
+#[test]
+fn warnings_in_a_header_are_ascii() {
+    let answer = streaming(Vec::new).get("/api/v1/customers?format=csv&limit=100&%C3%A9%7F%F0%9F%98%80=1", BOTH);
+    let noted = r#"[{"code":"unknown_parameter","param":"\u00e9\u007f\ud83d\ude00"}]"#;
+    assert_eq!(answer.header("x-warnings"), Some(noted));
+}
+
 #[rstest]
 #[case("=1+1", "'=1+1")]
 #[case("+1", "'+1")]
