@@ -115,7 +115,7 @@ pub fn is_local(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// A link that logs its first opener in as an owner of the account's user, for an hour.
+/// A link that logs its first opener in to the account, as an owner of its user, for an hour.
 pub async fn link(store: &Store, account: &Account, dashboard: &Url) -> anyhow::Result<Url> {
     let now = OffsetDateTime::now_utc();
     let email: EmailAddress = LOCAL_OWNER.parse()?;
@@ -132,7 +132,7 @@ pub async fn link(store: &Store, account: &Account, dashboard: &Url) -> anyhow::
         purpose: LinkPurpose::Enter,
         person: Some(person.id),
         user: Some(account.user_id.clone()),
-        details: json!({}),
+        details: json!({ "mode": account.mode }),
     };
     store.make(token.hash(), link, now, now + LINK_LASTS).await?;
     Ok(dashboard.join(&format!("/enter/{}", token.expose()))?)

@@ -31,6 +31,19 @@ async fn a_link_opens_once_and_by_its_button_alone() {
 }
 
 #[tokio::test]
+async fn a_link_opens_the_account_that_it_was_made_for() {
+    let dashboard = Dashboard::start().await;
+    let sandbox = "SELECT s.id FROM accounts s JOIN accounts a USING (user_id) WHERE s.mode = 'test' AND a.id = $1";
+    let sandbox: i64 = dashboard.sql.query_one(sandbox, &[&dashboard.service.account]).await.unwrap().get(0);
+    for (account, expected) in [(dashboard.service.account, "live"), (sandbox, "test")] {
+        dashboard.owner(account).await;
+        let newest = "SELECT mode FROM sessions ORDER BY id DESC LIMIT 1";
+        let mode: String = dashboard.sql.query_one(newest, &[]).await.unwrap().get(0);
+        assert_eq!(mode, expected);
+    }
+}
+
+#[tokio::test]
 async fn a_link_that_is_too_old_opens_nothing() {
     let dashboard = Dashboard::start().await;
     let link = dashboard.link(dashboard.service.account);

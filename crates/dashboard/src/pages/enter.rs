@@ -52,7 +52,9 @@ pub async fn post(
     let token = Token::parse(&token).ok_or(PageError::NotFound)?;
     let gone = || Ok(see(&format!("/enter/{}", token.expose())));
     let link = state.links.look(token.hash(), LinkPurpose::Enter, now).await?;
-    let Some((person, user)) = link.and_then(|link| link.person.zip(link.user)) else { return gone() };
+    let Some(link) = link else { return gone() };
+    let mode = link.details["mode"].as_str().and_then(|mode| mode.parse().ok()).unwrap_or(Mode::Live);
+    let Some((person, user)) = link.person.zip(link.user) else { return gone() };
     // Read before the link is taken: a password that is changed later ends the link, or keeps the session from beginning.
     let Some(known) = state.log_in.credentials.of_person(person).await? else { return gone() };
     if state.links.take(token.hash(), LinkPurpose::Enter, now).await?.is_none() {
@@ -62,7 +64,7 @@ pub async fn post(
     let device = entry::device(request.headers(), address.0);
     // Whoever has the link has a shell on the machine.
     let entry = Entry::new(user.clone(), Actor::Operator, Action::LoggedIn, Some(address.0.to_string()));
-    let session = NewSession { hash: fresh.hash(), person, user, mode: Mode::Live, device, remember: true };
+    let session = NewSession { hash: fresh.hash(), person, user, mode, device, remember: true };
     let with = Beginning { proven: known.proven(), note: Some(entry), ..Beginning::default() };
     if !state.sessions.begin(session, with, now).await? {
         return gone();
