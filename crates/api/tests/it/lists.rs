@@ -200,7 +200,7 @@ fn the_limit_has_a_default_and_a_maximum(#[case] query: &str, #[case] applied: i
     let service = with_customers(|customers| {
         customers
             .expect_page()
-            .with(eq(ACCOUNT), eq(None), eq(PageRequest { limit: applied, cursor: None }))
+            .with(eq(ACCOUNT), eq(customers::Filter::default()), eq(PageRequest { limit: applied, cursor: None }))
             .returning(|_, _, _| Ok(dated(JobName::CustomerMetrics, Page { items: vec![], next_cursor: None })));
     });
     let body = service.get(&format!("/api/v1/customers{query}"), BOTH).json();

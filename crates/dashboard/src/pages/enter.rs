@@ -53,7 +53,7 @@ pub async fn post(
     let gone = || Ok(see(&format!("/enter/{}", token.expose())));
     let link = state.links.look(token.hash(), LinkPurpose::Enter, now).await?;
     let Some(link) = link else { return gone() };
-    let mode = link.details["mode"].as_str().and_then(|mode| mode.parse().ok()).unwrap_or(Mode::Live);
+    let mode = link.details.get("mode").and_then(|mode| mode.as_str()?.parse().ok()).unwrap_or(Mode::Live);
     let Some((person, user)) = link.person.zip(link.user) else { return gone() };
     // Read before the link is taken: a password that is changed later ends the link, or keeps the session from beginning.
     let Some(known) = state.log_in.credentials.of_person(person).await? else { return gone() };

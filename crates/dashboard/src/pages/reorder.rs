@@ -176,7 +176,7 @@ fn by_day(writer: &Writer, pending: &[Suggestion], freshness: &Freshness, api: &
         } else {
             (writer.weekday(day), None)
         };
-        Row { name, address: None, below, cells: vec![number(products), number(units)] }
+        Row { name, address: None, below: below.map(Into::into), cells: vec![number(products), number(units)] }
     };
     let path = format!("/api/v1/reorder?status={}&limit={AT_ONCE}", Status::Pending);
     (!days.is_empty()).then(|| Panel {

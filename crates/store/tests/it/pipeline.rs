@@ -81,7 +81,7 @@ async fn the_first_rows_of_a_stream_are_not_read_in_front_of_a_page() {
     let mut sent = reads(&store, account, 1).await;
     until_waiting(&db.sql, 1).await;
     let streaming = Arc::clone(&store);
-    sent.push(tokio::spawn(async move { streaming.stream(account, None, None).await.map(drop) }));
+    sent.push(tokio::spawn(async move { streaming.stream(account, Filter::default(), None).await.map(drop) }));
     until_waiting(&db.sql, 2).await;
     assert_eq!(store.pool_usage(), (2, 2));
     answered(lock, sent).await;
