@@ -113,7 +113,7 @@ async fn a_person_who_asks_for_too_much_is_told_when_to_come_back() {
     for (language, said) in
         [("en", "Too many requests"), ("es", "Demasiadas peticiones"), ("pt-BR", "Requisições demais")]
     {
-        browser.language = language;
+        dashboard.sql.execute("UPDATE people SET language = $1", &[&language]).await.unwrap();
         let page = browser.post("/mode", FIELDS).await;
         assert!(page.status == 429 && page.text.contains(said), "{}: {}", page.status, page.text);
         assert_guarded(&page, "POST /mode: 429");

@@ -202,8 +202,7 @@ impl Expected {
             _ => return Outcome::Unchanged,
         };
         if payment.status == ChargedBack {
-            self.settings.enabled = false;
-            self.settings.switched_off = true;
+            self.switch_off();
             if self.sent.is_none() {
                 self.pending = None;
             }
@@ -245,13 +244,20 @@ impl Expected {
         self.queue(now);
     }
 
+    /// Who switched it off before knows why.
+    const fn switch_off(&mut self) {
+        if self.settings.enabled {
+            self.settings.enabled = false;
+            self.settings.switched_off = true;
+        }
+    }
+
     fn fail(&mut self, now: OffsetDateTime) {
         self.pending = None;
         self.ended = Some(now);
         self.settings.failures += 1;
         if self.settings.failures >= 3 {
-            self.settings.enabled = false;
-            self.settings.switched_off = true;
+            self.switch_off();
         }
         self.queue(now + COOLDOWN);
     }
@@ -261,8 +267,7 @@ impl Expected {
         let Some(pending) = self.pending.filter(|pending| pending.due <= now) else { return };
         if self.sent.as_ref().is_some_and(|sent| !sent.is_named && now - sent.first_at >= Duration::hours(23)) {
             self.pending = Some(Pending { due: now + Duration::HOUR, ..pending });
-            self.settings.enabled = false;
-            self.settings.switched_off = true;
+            self.switch_off();
             return;
         }
         if self.sent.is_none() {
