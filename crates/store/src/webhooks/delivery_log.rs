@@ -305,37 +305,40 @@ fn first_id(at: OffsetDateTime) -> Uuid {
     Uuid::from_u128(millis << 80)
 }
 
-/// The last event with a delivery that was surely written before those of deliveries that were made from an instant on: events
-/// are numbered as they are written.
+/// The last event with a delivery that was surely written before those of deliveries that were made from an instant on; 0 without
+/// one. Events are numbered as they are written.
 pub(super) async fn event_before(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     at: OffsetDateTime,
-) -> QueryResult<Option<i64>> {
-    deliveries::table
+) -> QueryResult<i64> {
+    let event: Option<i64> = deliveries::table
         .filter(deliveries::account_id.eq(account.0))
         .filter(deliveries::id.lt(first_id(at.saturating_sub(CLOCK_SLACK))))
         .order(deliveries::id.desc())
         .select(deliveries::event_id)
         .first(connection)
         .await
-        .optional()
+        .optional()?;
+    Ok(event.unwrap_or(0))
 }
 
-/// The first event with a delivery that was surely written after those of deliveries that were made before an instant.
+/// The first event with a delivery that was surely written after those of deliveries that were made before an instant; the largest
+/// number without one.
 pub(super) async fn event_after(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     at: OffsetDateTime,
-) -> QueryResult<Option<i64>> {
-    deliveries::table
+) -> QueryResult<i64> {
+    let event: Option<i64> = deliveries::table
         .filter(deliveries::account_id.eq(account.0))
         .filter(deliveries::id.ge(first_id(at.saturating_add(CLOCK_SLACK))))
         .order(deliveries::id.asc())
         .select(deliveries::event_id)
         .first(connection)
         .await
-        .optional()
+        .optional()?;
+    Ok(event.unwrap_or(i64::MAX))
 }
 
 /// The next deliveries that fit a filter: as many as a page holds, or fewer, where that many are not among those that are read.
@@ -346,16 +349,15 @@ async fn look(
     filter: Filter,
     page: PageRequest,
 ) -> Result<Page<DeliveryRow>, Failure> {
-    let start = match filter.since {
+    let after = match filter.since {
         Some(since) => event_before(connection, account, since).await?,
-        None => None,
+        None => 0,
     };
     let end = match filter.until {
         Some(until) => event_after(connection, account, until).await?,
-        None => None,
+        None => i64::MAX,
     };
-    let after = start.unwrap_or_default();
-    let mut before = [page.cursor, end].into_iter().flatten().min().unwrap_or(i64::MAX);
+    let mut before = page.cursor.map_or(end, |cursor| cursor.min(end));
     let limit = if filter == Filter::default() { page.limit + 1 } else { READ_AT_A_TIME };
     let [wanted, at_a_time] = [page.limit, limit].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let mut found = Vec::new();

@@ -254,20 +254,19 @@ struct Walk {
 impl Store {
     /// Counts what a replay would send, a bounded number of deliveries at a time: there may be millions, and few that match.
     async fn walk(&self, account: AccountId, selection: &Selection) -> Result<Walk, StoreError> {
-        let (first, end) = self
+        let (start, end) = self
             .run::<_, Failure>(async |connection| {
-                let first = event_before(connection, account, selection.since).await?;
-                Ok((first, event_after(connection, account, selection.until).await?))
+                let start = event_before(connection, account, selection.since).await?;
+                Ok((start, event_after(connection, account, selection.until).await?))
             })
             .await?;
-        let start = first.unwrap_or_default();
         let (mut after, mut total) = (start, 0);
         loop {
             let next = CountNext {
                 account: account.0,
                 subscription: selection.subscription.0,
                 after,
-                before: end.unwrap_or(i64::MAX),
+                before: end,
                 since: selection.since,
                 until: selection.until,
                 states: states(selection),
