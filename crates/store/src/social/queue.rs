@@ -299,6 +299,7 @@ async fn sent(
         body: text,
         is_hidden: false,
         sent_at: now,
+        edited_at: None,
     };
     insert(connection, (reply.account, reply.channel), reply.conversation.0, message, now).await?;
     let (Some(template), Some(version)) = (template_id, template_version) else { return Ok(()) };

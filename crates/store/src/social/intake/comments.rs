@@ -29,18 +29,13 @@ pub(super) async fn take_in(
     now: OffsetDateTime,
 ) -> Result<bool, Failure> {
     match change {
-        Change::Posted(comment) => posted(connection, profile, comment, now).await,
+        Change::Posted(comment) => posted(connection, profile, comment, None, now).await,
         Change::Edited { comment, at } => {
             let at = at.unwrap_or(now);
             if edited(connection, profile, comment, at, now).await? > 0 {
                 return Ok(true);
             }
-            let is_new = posted(connection, profile, comment, now).await?;
-            if is_new {
-                let told = message(profile.account.0, profile.channel.as_str(), &comment.external_id);
-                diesel::update(told).set(messages::edited_at.eq(at)).execute(connection).await?;
-            }
-            Ok(is_new)
+            posted(connection, profile, comment, Some(at), now).await
         }
         Change::Removed(id) => removal(connection, profile, id, Reason::Deleted, now).await,
         Change::Hidden(id) => removal(connection, profile, id, Reason::Hidden, now).await,
@@ -52,6 +47,7 @@ async fn posted(
     connection: &mut AsyncPgConnection,
     profile: &SocialAccount,
     comment: &Comment,
+    edited_at: Option<OffsetDateTime>,
     now: OffsetDateTime,
 ) -> Result<bool, Failure> {
     let is_own = profile.is_own(comment.author_id.as_deref(), comment.username.as_deref());
@@ -70,6 +66,7 @@ async fn posted(
         body: Some(&comment.text),
         is_hidden: comment.is_hidden,
         sent_at,
+        edited_at,
     };
     let is_new = insert(connection, (profile.account, profile.channel), conversation, message, now).await?;
     if is_new && let Some(reason) = removed_before(connection, profile, &comment.external_id).await? {
@@ -229,6 +226,8 @@ pub(in crate::social) struct NewMessage<'a> {
     pub body: Option<&'a str>,
     pub is_hidden: bool,
     pub sent_at: OffsetDateTime,
+    /// Since when it has its text, where the network told that it was edited.
+    pub edited_at: Option<OffsetDateTime>,
 }
 
 /// Notes a message, and moves its conversation up. False when it was noted before.
@@ -239,7 +238,7 @@ pub(in crate::social) async fn insert(
     message: NewMessage<'_>,
     now: OffsetDateTime,
 ) -> Result<bool, Failure> {
-    let NewMessage { external_id, direction, author, author_id, body, is_hidden, sent_at } = message;
+    let NewMessage { external_id, direction, author, author_id, body, is_hidden, sent_at, edited_at } = message;
     // Postgres cannot hold U+0000.
     let body = body.map(|body| body.replace('\0', ""));
     let id: Option<i64> = diesel::insert_into(messages::table)
@@ -255,6 +254,7 @@ pub(in crate::social) async fn insert(
             messages::body.eq(body),
             messages::hidden.eq(is_hidden),
             messages::sent_at.eq(sent_at),
+            messages::edited_at.eq(edited_at),
             messages::is_undecided.eq(direction == Direction::In),
         ))
         .on_conflict_do_nothing()
