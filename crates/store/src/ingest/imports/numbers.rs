@@ -15,13 +15,19 @@ use super::{costs, gone_orders, merge, refunds, session::DAYS_TABLE};
 pub(super) const TABLES: &str =
     "CREATE TEMPORARY TABLE import_order_numbers (order_id text, number text, lines bigint, parts_before bigint);";
 
+/// The order that a staged part is of: refunds of an order are those by its identifier and a day.
+macro_rules! order_of_part {
+    () => {
+        "CASE import_parts.kind WHEN 'refund' THEN left(import_parts.external_id, -11) ELSE import_parts.external_id END"
+    };
+}
+
 session_statement!(
     after [staging::TABLES, TABLES, DAYS_TABLE] =>
     /// An order that is told twice, as in two exports that overlap, counts as it is told last.
-    DROP_EARLIER_PARTS() -> () = "DELETE FROM import_parts USING (
+    DROP_EARLIER_PARTS() -> () = concat!("DELETE FROM import_parts USING (
         SELECT order_id, max(parts_before) AS parts_before FROM import_order_numbers GROUP BY order_id HAVING count(*) > 1) newest
-    WHERE import_parts.no <= newest.parts_before
-        AND newest.order_id = CASE kind WHEN 'refund' THEN left(external_id, -11) ELSE external_id END"
+    WHERE import_parts.no <= newest.parts_before AND newest.order_id = ", order_of_part!())
 );
 
 session_statement!(
@@ -33,24 +39,22 @@ session_statement!(
 
 session_statement!(
     after [staging::TABLES, TABLES, DAYS_TABLE] =>
-    /// Refunds of an order are those by its identifier and a day.
-    RENAME() -> () = "UPDATE import_parts SET external_id =
+    RENAME() -> () = concat!("UPDATE import_parts SET external_id =
         CASE kind WHEN 'refund' THEN came.number || right(external_id, 11) ELSE came.number END
     FROM (SELECT order_id, min(number COLLATE \"C\") AS number FROM import_order_numbers GROUP BY order_id) came
-    WHERE came.order_id = CASE kind WHEN 'refund' THEN left(external_id, -11) ELSE external_id END"
+    WHERE came.order_id = ", order_of_part!())
 );
 
 session_statement!(
     after [staging::TABLES, TABLES, DAYS_TABLE] =>
     /// A connection knows more of an order than its file: fees, and when what came back.
-    LEAVE_OUT_CONNECTED(account: BigInt, source: Text) -> (orders: BigInt, refunds: BigInt) = "WITH left_out AS (
+    LEAVE_OUT_CONNECTED(account: BigInt, source: Text) -> (orders: BigInt, refunds: BigInt) = concat!("WITH left_out AS (
         DELETE FROM import_parts USING import_order_numbers came, orders known
         WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = came.number
-            AND known.integration_id IS NOT NULL AND came.number = CASE import_parts.kind
-                WHEN 'refund' THEN left(import_parts.external_id, -11) ELSE import_parts.external_id END
+            AND known.integration_id IS NOT NULL AND came.number = ", order_of_part!(), "
         RETURNING import_parts.kind, import_parts.external_id)
     SELECT count(DISTINCT external_id) FILTER (WHERE kind = 'order') AS orders,
-        count(DISTINCT external_id) FILTER (WHERE kind = 'refund') AS refunds FROM left_out"
+        count(DISTINCT external_id) FILTER (WHERE kind = 'refund') AS refunds FROM left_out")
 );
 
 session_statement!(
