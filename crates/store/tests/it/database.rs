@@ -35,6 +35,15 @@ pub async fn fresh() -> Database {
     Database { store: Arc::new(db.store().unwrap()), sql: db.client().await.unwrap(), db }
 }
 
+/// Has the database refuse what is done, such as `UPDATE ON deliveries`, to rows for which a condition holds.
+pub async fn refuse(sql: &Client, what: &str, condition: &str) {
+    let refusal = format!(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+        CREATE TRIGGER refuse BEFORE {what} FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION refuse()"
+    );
+    sql.batch_execute(&refusal).await.unwrap();
+}
+
 /// How long a session may take to come to its lock.
 const PATIENCE: Duration = Duration::from_secs(60);
 

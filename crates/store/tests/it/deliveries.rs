@@ -19,7 +19,7 @@ use domain::{
 use time::OffsetDateTime;
 
 use crate::{
-    database::until_waiting,
+    database::{refuse, until_waiting},
     webhook_fixture::{Fixture, START},
 };
 
@@ -66,15 +66,6 @@ fn unanswered() -> Attempt {
 async fn report(fixture: &Fixture, leased: &[Leased], attempt: Attempt, now: OffsetDateTime) -> Vec<Failing> {
     let reports: Vec<_> = leased.iter().map(|leased| Report::new(leased, now, attempt.clone(), now, 0.0)).collect();
     DeliveryQueue::record(&fixture.store, &reports, now).await.unwrap()
-}
-
-/// Has the database refuse updates of a table by which a condition holds.
-async fn refuse(fixture: &Fixture, table: &str, condition: &str) {
-    let refusal = format!(
-        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
-        CREATE TRIGGER refuse BEFORE UPDATE ON {table} FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION refuse()"
-    );
-    fixture.sql.batch_execute(&refusal).await.unwrap();
 }
 
 /// fail_count, total_fired, total_failed, last_status
@@ -249,7 +240,7 @@ async fn a_subscription_is_given_up_along_with_the_recording_or_neither_is_done(
     let to = receiver(&fixture).await;
     emit(&fixture, to.account, 1).await;
     let leased = lease(&fixture, to, 1, START).await;
-    refuse(&fixture, "webhook_subscriptions", "NOT NEW.active").await;
+    refuse(&fixture.sql, "UPDATE ON webhook_subscriptions", "NOT NEW.active").await;
     let gone = [Report::new(&leased[0], START, answered(410), START, 0.0)];
     DeliveryQueue::record(&fixture.store, &gone, START).await.unwrap_err();
     assert_eq!(fixture.count("delivery_attempts").await, 0);
@@ -715,7 +706,7 @@ async fn what_cannot_be_moved_is_put_back_behind_everything_else() {
     for to in &stuck {
         emit(&fixture, to.account, 1).await;
     }
-    refuse(&fixture, "deliveries", &format!("NEW.account_id <> {}", fine.account)).await;
+    refuse(&fixture.sql, "UPDATE ON deliveries", &format!("NEW.account_id <> {}", fine.account)).await;
     let waits = "UPDATE webhook_subscriptions SET active = true, held_moved_at = '2026-01-01'";
     fixture.execute(waits).await;
     fixture.execute(&format!("{waits}::timestamptz + interval '1 day' WHERE account_id = {}", fine.account)).await;

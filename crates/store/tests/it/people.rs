@@ -17,7 +17,7 @@ use serde_json::json;
 use time::{Duration, OffsetDateTime, macros::datetime};
 
 use crate::{
-    database::{Database, fresh},
+    database::{Database, fresh, refuse},
     keys::user,
 };
 
@@ -357,10 +357,7 @@ async fn an_erasure_that_is_cut_short_goes_on_where_it_was() {
         SELECT $1, 1, n, uuid_v7(at), 'delivered', at, at
         FROM generate_series(1, 60000) AS n, LATERAL (SELECT $2::timestamptz + n * interval '1 ms' AS at) AS made";
     db.sql.execute(insert, &[&of_mine[0].id.0, &NOW]).await.unwrap();
-    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
-        CREATE TRIGGER refuse BEFORE DELETE ON deliveries FOR EACH ROW WHEN (OLD.event_id = 60000)
-            EXECUTE FUNCTION refuse()";
-    db.sql.batch_execute(refuse).await.unwrap();
+    refuse(&db.sql, "DELETE ON deliveries", "OLD.event_id = 60000").await;
     let erase = async || store::RowEraser::new(db.connect()).erase(&mine, NOW).await;
     let left = async || db.sql.query_one("SELECT count(*) FROM deliveries", &[]).await.unwrap().get::<_, i64>(0);
     assert!(erase().await.is_err());
