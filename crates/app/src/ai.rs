@@ -30,11 +30,12 @@ use futures_util::FutureExt;
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
-use crate::jobs::{Clock, Deps, situation};
+use crate::jobs::{Clock, Deps, roll_up_for, situation};
 
 /// Insights that a model is asked to word at a time; further ones keep the rules' texts until the next run.
 const MOST_AT_ONCE: usize = 20;
-/// How long a run brings daily sums up to date: the rest of its lease is for what comes before its call.
+/// How long a run brings daily sums up to date: the rest of its lease is for what comes before its call. To wait for more would
+/// keep the runs of other accounts waiting as well, and this one might be taken for dead.
 const ROLL_UP_FOR: Duration = Duration::seconds(LEASE_SECONDS / 3);
 /// Days of a step of that.
 const DAYS_AT_ONCE: usize = 31;
@@ -129,8 +130,8 @@ async fn carry_out(
     let gone = || StoreError::Internal("the account of a run is gone".into());
     let account = deps.accounts.find(claim.account).await?.ok_or_else(gone)?;
     let now = clock();
-    if !is_rolled_up(deps, &account, clock).await? {
-        tracing::info!("a roll-up is under way: the run goes by the sums as they stand");
+    if !roll_up_for(&*deps.daily, &account, &clock, DAYS_AT_ONCE, ROLL_UP_FOR).await? {
+        tracing::info!("the daily sums are not up to date: the run goes by them as they stand");
     }
     let drafts = situation(deps, &account, account.timezone.day_of(now), now).await?;
     let known = deps.insight_source.worded(account.id, now).await?;
@@ -144,20 +145,6 @@ async fn carry_out(
     let ending = Ending { job: None, run: Some((*claim, texts.outcome, texts.reason)) };
     deps.insights.replace(claim.account, ending, texts.worded, clock()).await?;
     Ok(())
-}
-
-/// Brings the daily sums up to date, for a while at most. False: another process is at it, or there is more to do. To wait for
-/// that would keep the runs of other accounts waiting as well, and this one might be taken for dead.
-async fn is_rolled_up(deps: &Deps, account: &Account, clock: Clock) -> Result<bool, StoreError> {
-    let began = clock();
-    let mut is_first = true;
-    loop {
-        match deps.daily.roll_up_step(account.id, &account.timezone, clock(), DAYS_AT_ONCE, is_first).await? {
-            Some(true) => return Ok(true),
-            Some(false) if clock() - began < ROLL_UP_FOR => is_first = false,
-            _ => return Ok(false),
-        }
-    }
 }
 
 /// The texts for the nightly job and how its run ends: worded where that can be paid for, else those of the rules. What

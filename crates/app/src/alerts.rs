@@ -12,7 +12,7 @@ use futures_util::{FutureExt, StreamExt, stream};
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
-use crate::{deliveries::Clock, outage};
+use crate::{deliveries::Clock, jobs::roll_up_for, outage};
 
 /// Accounts that are looked up at a time.
 const ACCOUNTS: usize = 100;
@@ -94,7 +94,7 @@ async fn evaluate_account(
     let Some(account) = deps.accounts.find(account).await? else { return Ok(()) };
     // Rules on days read the daily sums, which an import may have left behind. Where another process is bringing them up to
     // date, or it takes long, the rules stay due, and it is their turn again in the next round.
-    if !is_rolled_up(deps, &account).await? {
+    if !roll_up_for(&*deps.daily, &account, &*deps.clock, DAYS, TURN).await? {
         tracing::info!("alert rules wait for daily sums");
         return Ok(());
     }
@@ -116,20 +116,6 @@ async fn evaluate_account(
         }
     }
     first_failure.map_or(Ok(()), Err)
-}
-
-/// Brings the daily sums up to date, in one turn at most. False: another process is at it, or there is more to do.
-async fn is_rolled_up(deps: &Deps, account: &Account) -> Result<bool, StoreError> {
-    let began = (deps.clock)();
-    let mut is_first = true;
-    loop {
-        let now = (deps.clock)();
-        match deps.daily.roll_up_step(account.id, &account.timezone, now, DAYS, is_first).await? {
-            Some(true) => return Ok(true),
-            Some(false) if (deps.clock)() - began < TURN => is_first = false,
-            _ => return Ok(false),
-        }
-    }
 }
 
 /// Evaluates a rule by the facts of its window, which are among the `known` ones afterwards.

@@ -50,6 +50,7 @@ pub use stop::{Shutdown, Stop};
 use demand::SharedStocked;
 
 pub(crate) use insight_generation::situation;
+pub(crate) use sums::roll_up_for;
 
 use crate::{ai::InsightTextGenerator, outage};
 

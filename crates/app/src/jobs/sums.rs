@@ -36,3 +36,26 @@ pub(super) async fn bring_up_to_date(
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
+
+/// Brings the sums up to date in steps of about `days` days, until `at_most` has passed. False: another process is at it, or there
+/// is more to do.
+///
+/// # Errors
+/// [`StoreError`] of the database.
+pub(crate) async fn roll_up_for(
+    daily: &dyn DailyStore,
+    account: &Account,
+    clock: &(dyn Fn() -> OffsetDateTime + Send + Sync),
+    days: usize,
+    at_most: time::Duration,
+) -> Result<bool, StoreError> {
+    let began = clock();
+    let mut is_first = true;
+    loop {
+        match daily.roll_up_step(account.id, &account.timezone, clock(), days, is_first).await? {
+            Some(true) => return Ok(true),
+            Some(false) if clock() - began < at_most => is_first = false,
+            _ => return Ok(false),
+        }
+    }
+}
