@@ -434,31 +434,32 @@ impl<'a> Turn<'a> {
         let left = self.rereading.filter(|left| left.after.placed_at >= oldest.placed_at);
         let Progress { begun_at, after: first } = left.unwrap_or(Progress { begun_at: started_at, after: oldest });
         let (mut all, mut after) = (Tally::default(), first);
-        loop {
+        let trouble = loop {
             let known = &self.syncer.known_orders;
             let orders = known.orders_after(self.lease.account, self.id(), after, REREAD_AT_ONCE).await?;
-            let Some(last) = orders.last().map(|order| order.position) else { break };
+            let Some(last) = orders.last().map(|order| order.position) else {
+                let done = Outcome::Done { cursor: begun_at, reached: None, run_jobs: false };
+                self.record(Stream::Reread, None, started_at, all, done).await?;
+                return Ok(true);
+            };
             let ids = orders.into_iter().map(|order| order.external_id).collect();
             match self.import(&Reading::Again(ids)).await? {
                 Ok(tally) => (all, after) = (all.with(tally), last),
-                Err(error) => {
-                    // What was read before the trouble is not read again after it.
-                    if after != first {
-                        let in_part = Outcome::InPart(Progress { begun_at, after });
-                        self.record(Stream::Reread, None, started_at, all, in_part).await?;
-                    }
-                    return Err(self.failed(Stream::Reread, None, started_at, Tally::default(), error).await);
-                }
+                Err(error) => break Some(error),
             }
             if Instant::now() >= until {
-                let in_part = Outcome::InPart(Progress { begun_at, after });
-                self.record(Stream::Reread, None, started_at, all, in_part).await?;
-                return Ok(false);
+                break None;
             }
+        };
+        // What was read is not read again, also after trouble.
+        if after != first {
+            let in_part = Outcome::InPart(Progress { begun_at, after });
+            self.record(Stream::Reread, None, started_at, all, in_part).await?;
         }
-        let done = Outcome::Done { cursor: begun_at, reached: None, run_jobs: false };
-        self.record(Stream::Reread, None, started_at, all, done).await?;
-        Ok(true)
+        match trouble {
+            Some(error) => Err(self.failed(Stream::Reread, None, started_at, Tally::default(), error).await),
+            None => Ok(false),
+        }
     }
 
     /// Which of some orders are stored here.
