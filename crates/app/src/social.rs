@@ -34,7 +34,7 @@ use domain::{
 };
 use futures_util::{FutureExt, future::join_all};
 use time::{Duration, OffsetDateTime};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::{
@@ -292,10 +292,8 @@ impl SocialWorker {
             if let Err(error) = self.start_polls(&mut polls).await {
                 outage::warn(&error, "profiles cannot be polled; trying again");
             }
-            tokio::select! {
-                () = &mut stopped => break,
-                () = sleep(EVERY) => {}
-                () = polls.ended(), if !polls.is_empty() => {}
+            if polls.wait(stopped.as_mut(), EVERY).await {
+                break;
             }
         }
         polls.finish().await;
@@ -305,7 +303,7 @@ impl SocialWorker {
     async fn start_polls(&self, polls: &mut Turns) -> Result<(), StoreError> {
         while polls.len() < POLLS {
             let now = self.now();
-            let taken = self.profiles.take_poll(now, POLL_EVERY, polls.accounts()).await?;
+            let taken = self.profiles.take_poll(now, POLL_EVERY, polls.accounts().collect()).await?;
             let Some(profile) = taken else { break };
             let this = self.clone();
             polls.start(profile.account, async move {

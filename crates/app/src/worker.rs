@@ -1,6 +1,6 @@
 //! Loops of workers that look for work again and again, and work of several accounts at a time.
 
-use std::{collections::HashMap, future::Future, time::Duration};
+use std::{collections::HashMap, future::Future, pin::Pin, time::Duration};
 
 use domain::{AccountId, StoreError};
 use tokio::{
@@ -71,16 +71,24 @@ impl Turns {
     }
 
     /// Accounts that have one.
-    pub fn accounts(&self) -> Vec<AccountId> {
-        self.accounts.values().copied().collect()
+    pub fn accounts(&self) -> impl Iterator<Item = AccountId> {
+        self.accounts.values().copied()
     }
 
     pub fn start(&mut self, account: AccountId, turn: impl Future<Output = ()> + Send + 'static) {
         self.accounts.insert(self.running.spawn(turn).id(), account);
     }
 
-    /// Waits for the end of one.
-    pub async fn ended(&mut self) {
+    /// Waits for the end of one, for `pause` at most. True at `stop`.
+    pub async fn wait(&mut self, stop: Pin<&mut impl Future<Output = ()>>, pause: Duration) -> bool {
+        tokio::select! {
+            () = stop => true,
+            () = sleep(pause) => false,
+            () = self.ended(), if !self.is_empty() => false,
+        }
+    }
+
+    async fn ended(&mut self) {
         let id = match self.running.join_next_with_id().await {
             Some(Ok((id, ()))) => id,
             Some(Err(error)) => error.id(),

@@ -68,10 +68,8 @@ impl Syncer {
             if let Err(error) = self.start_due(&mut turns).await {
                 outage::warn(&error, "due connections to shops could not be looked up");
             }
-            tokio::select! {
-                () = &mut stop => break,
-                () = sleep(EVERY) => {}
-                () = turns.ended(), if !turns.is_empty() => {}
+            if turns.wait(stop.as_mut(), EVERY).await {
+                break;
             }
         }
         turns.finish().await;
@@ -86,7 +84,7 @@ impl Syncer {
             if turns.len() >= self.at_once {
                 return Ok(());
             }
-            if turns.accounts().contains(&due.account) {
+            if turns.accounts().any(|account| account == due.account) {
                 continue;
             }
             if let Some(leased) = self.ports.syncs.lease(due, LEASE_SECONDS).await? {

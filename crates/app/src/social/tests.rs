@@ -15,6 +15,7 @@ use domain::{
         votes::MockVoteStore,
     },
 };
+use tokio::time::sleep;
 
 use super::*;
 use crate::shops::tests::World as Shops;
