@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::{
     imports::{
         AdDetail, AdSpendRow, Buyer, DocumentKind, DocumentPart, Line, MAX_AMOUNT, MAX_DECIMALS, MAX_ID_CHARS,
-        MAX_NAME_CHARS, MAX_QUANTITY, refund_id,
+        MAX_NAME_CHARS, MAX_QUANTITY, amounts::is_importable_cost, refund_id,
     },
     instants,
     shops::{Refund, ShopOrder},
@@ -98,7 +98,7 @@ pub fn check_id(what: &str, id: &str) -> Result<(), String> {
 }
 
 pub fn check_amount(what: &str, amount: Decimal) -> Result<(), String> {
-    if amount < Decimal::ZERO || amount >= MAX_AMOUNT || amount.normalize().scale() > MAX_DECIMALS {
+    if !is_importable_cost(amount) {
         return Err(format!("{what} is negative, 10^12 or more, or has more than {MAX_DECIMALS} decimals"));
     }
     Ok(())
@@ -118,7 +118,7 @@ pub fn make_unknown(row: &mut AdSpendRow) -> Vec<&'static str> {
         clicks.take_if(|count| !is_count((*count).into())).map(|_| "clicks"),
         purchases.take_if(|count| !is_count(*count)).map(|_| "purchases"),
         video_3s.take_if(|count| !is_count((*count).into())).map(|_| "video views"),
-        revenue.take_if(|amount| check_amount("", *amount).is_err()).map(|_| "revenue"),
+        revenue.take_if(|amount| !is_importable_cost(*amount)).map(|_| "revenue"),
     ];
     unknown.into_iter().flatten().collect()
 }

@@ -4,7 +4,7 @@ use domain::{ads::Format, shops::ShopError};
 use rust_decimal::Decimal;
 use time::{Date, macros::format_description};
 
-use crate::shops::{amounts, wire::clean};
+use crate::shops::{amounts::is_importable_cost, wire::clean};
 
 /// Characters of a name.
 const MAX_NAME: usize = 200;
@@ -29,8 +29,7 @@ pub fn day(text: &str, field: &str) -> Result<Date, ShopError> {
 /// What was spent. Where it cannot be read, nothing is: without it the rest of the day would pass for all that was spent. What ads
 /// did is not checked here: what of it cannot be is unknown, and keeps no spend from being read.
 pub fn spent(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
-    let is_good = amount >= Decimal::ZERO && amounts::is_importable(amount);
-    if is_good { Ok(amount) } else { Err(ShopError::Malformed(field.to_owned())) }
+    if is_importable_cost(amount) { Ok(amount) } else { Err(ShopError::Malformed(field.to_owned())) }
 }
 
 /// A text of a creative, as it is kept.

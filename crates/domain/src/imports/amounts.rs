@@ -10,6 +10,11 @@ pub fn is_importable(amount: Decimal) -> bool {
     amount.abs() < MAX_AMOUNT && amount.normalize().scale() <= MAX_DECIMALS
 }
 
+/// The same of one that is 0 or more, such as a price or what was spent.
+pub fn is_importable_cost(amount: Decimal) -> bool {
+    amount >= Decimal::ZERO && is_importable(amount)
+}
+
 /// `total` as (units, price of a unit) so that units × price add up to exactly `total`, and the units to `quantity`. One
 /// entry when the division ends within [`MAX_DECIMALS`], else two: all units but one at the price rounded down to the
 /// decimals of `total`, or `decimals` if these are more, and the last one at what remains.
@@ -18,7 +23,7 @@ pub fn is_importable(amount: Decimal) -> bool {
 /// imported.
 pub fn per_unit(total: Decimal, quantity: i64, decimals: u32) -> Option<Vec<(i64, Decimal)>> {
     let (amount, units) = match quantity {
-        1.. if total >= Decimal::ZERO && is_importable(total) => (total, Decimal::from(quantity)),
+        1.. if is_importable_cost(total) => (total, Decimal::from(quantity)),
         ..=-1 if total <= Decimal::ZERO && is_importable(total) => (-total, -Decimal::from(quantity)),
         _ => return None,
     };

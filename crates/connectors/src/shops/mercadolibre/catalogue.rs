@@ -227,7 +227,7 @@ fn own_sku(attributes: &[Attribute]) -> Option<&str> {
 }
 
 fn price(price: Option<Amount>) -> Option<Decimal> {
-    price.map(|price| price.0).filter(|price| *price >= Decimal::ZERO && amounts::is_importable(*price))
+    price.map(|price| price.0).filter(|price| amounts::is_importable_cost(*price))
 }
 
 fn units(units: Option<Count>) -> Option<i64> {

@@ -80,7 +80,7 @@ fn cost(costs: &ShipmentCosts, seller: &str) -> Option<Decimal> {
     let own = costs.senders.iter().filter(|sender| sender.user_id.as_ref().is_none_or(|id| id.0 == seller));
     let costs: Vec<Decimal> = own.filter_map(|sender| sender.cost.map(|cost| cost.0)).collect();
     let cost = (!costs.is_empty()).then(|| costs.iter().sum::<Decimal>())?;
-    (cost >= Decimal::ZERO && amounts::is_importable(cost)).then_some(cost)
+    amounts::is_importable_cost(cost).then_some(cost)
 }
 
 fn units(items: Vec<ShippedItem>) -> BTreeMap<String, i64> {

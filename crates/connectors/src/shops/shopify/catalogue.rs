@@ -16,7 +16,7 @@ use super::{
     sales::sku,
     wire::{CatalogueData, ItemWire, LevelWire, LevelsData, Page, VariantWire},
 };
-use crate::shops::{amounts::is_importable, wire::clean};
+use crate::shops::{amounts::is_importable_cost, wire::clean};
 
 /// Products of one batch.
 const BATCH: usize = 500;
@@ -158,7 +158,7 @@ impl Catalogue {
             let reason = format!("its price or cost is in {}", other.chars().take(3).collect::<String>());
             self.refuse(id.clone(), reason);
         }
-        let known = |amount: Decimal| (amount >= Decimal::ZERO && is_importable(amount)).then(|| amount.normalize());
+        let known = |amount: Decimal| is_importable_cost(amount).then(|| amount.normalize());
         let title = match variant.title.as_str() {
             // How Shopify calls the only variant of a product.
             "Default Title" => variant.product.title,

@@ -18,7 +18,7 @@ use time::OffsetDateTime;
 
 use super::wire::{AgreementWire, CustomerWire, LineItemWire, OrderWire, SaleWire, TransactionWire};
 use crate::shops::{
-    amounts::{is_importable, per_unit, shares},
+    amounts::{is_importable, is_importable_cost, per_unit, shares},
     wire::clean,
 };
 
@@ -292,7 +292,7 @@ fn fees(transactions: &[TransactionWire], currency: Currency) -> Option<Decimal>
     fees.peek()?;
     let known = |money: &super::wire::MoneyWire| (money.currency_code == currency.as_str()).then_some(money.amount.0);
     let sum: Decimal = fees.map(known).sum::<Option<Decimal>>()?;
-    Some(sum).filter(|sum| *sum >= Decimal::ZERO && is_importable(*sum))
+    Some(sum).filter(|sum| is_importable_cost(*sum))
 }
 
 fn whole_seconds(at: OffsetDateTime) -> OffsetDateTime {

@@ -13,7 +13,7 @@ use super::{
     wire::{BadField, CategoryWire, Field, LevelWire, ProductWire, VariantWire},
 };
 use crate::shops::{
-    amounts::is_importable,
+    amounts::is_importable_cost,
     wire::{Amount, Count, clean},
 };
 
@@ -155,7 +155,7 @@ impl Catalogue {
 /// `None`: no price is shown, which is not 0.
 fn price(field: Field<Amount>, name: &'static str) -> Result<Option<Decimal>, BadField> {
     let Some(Amount(price)) = field.optional(name)? else { return Ok(None) };
-    if is_importable(price) && price >= Decimal::ZERO { Ok(Some(price)) } else { Err(BadField(name)) }
+    if is_importable_cost(price) { Ok(Some(price)) } else { Err(BadField(name)) }
 }
 
 /// The stock of all places, where the platform gives each; `None` where it says none.

@@ -13,7 +13,7 @@ use super::{
     wire::{AddressWire, BadField, CustomerWire, Field, FulfillmentWire, MoneyWire, OrderLineWire, OrderWire, Texts},
 };
 use crate::shops::{
-    amounts::{is_importable, per_unit, shares},
+    amounts::{is_importable, is_importable_cost, per_unit, shares},
     wire::{Amount, Count, clean},
 };
 
@@ -76,7 +76,7 @@ fn map(wire: OrderWire, returned: &[Returned], currency: Currency) -> Result<Opt
 
 /// An amount of 0 or more that can be imported.
 fn amount(Amount(amount): Amount, name: &'static str) -> Result<Decimal, BadField> {
-    if is_importable(amount) && amount >= Decimal::ZERO { Ok(amount) } else { Err(BadField(name)) }
+    if is_importable_cost(amount) { Ok(amount) } else { Err(BadField(name)) }
 }
 
 /// What the transport of an order costs.
