@@ -91,7 +91,7 @@ impl OrderLines {
     /// whether it begins one: some programs repeat the total in all lines of an order.
     fn join(&mut self, order_id: &str, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<bool, Refusal> {
         let is_known = self.order.as_ref().is_some_and(|order| order.is(order_id));
-        let begins = !is_known && record.exported(shopify::TOTAL).is_some();
+        let begins = !is_known && record.text(shopify::TOTAL).is_some();
         if begins {
             self.end_order(rows);
             let at = self.instant(record)?;

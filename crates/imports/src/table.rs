@@ -33,7 +33,7 @@ pub(super) trait Table: Send + 'static {
     const NUMBERS: &'static [usize];
     /// The field whose text says which records belong together: all of a group are taken, or none.
     const GROUP: Option<usize> = None;
-    /// A platform's export that is read in its own way.
+    /// A platform's export that is read in its own way. Its columns are read like fields; their places come after the table's.
     const EXPORT: Option<&'static Export> = None;
 
     /// Adds the rows that the record completes.
@@ -65,14 +65,28 @@ pub(super) struct Record<'a> {
 }
 
 impl Record<'_> {
+    /// The column that holds the field.
+    fn position(&self, field: usize) -> Option<usize> {
+        match field.checked_sub(self.known.len()) {
+            Some(column) => *self.columns.exported.as_ref()?.positions.get(column)?,
+            None => *self.columns.positions.get(field)?,
+        }
+    }
+
+    fn name_of(&self, field: usize) -> Option<&'static str> {
+        match field.checked_sub(self.known.len()) {
+            Some(column) => self.columns.exported.as_ref()?.export.columns.get(column).copied(),
+            None => self.known.get(field).map(|field| field.name),
+        }
+    }
+
     /// The field's text; `None` when it is empty or has no column.
     pub fn text(&self, field: usize) -> Option<Cow<'_, str>> {
-        let position = (*self.columns.positions.get(field)?)?;
-        self.fields.get(position)
+        self.fields.get(self.position(field)?)
     }
 
     pub fn has_column(&self, field: usize) -> bool {
-        matches!(self.columns.positions.get(field), Some(Some(_)))
+        self.position(field).is_some()
     }
 
     pub fn reject(&self, field: usize, why: &'static str) -> Refusal {
@@ -81,14 +95,12 @@ impl Record<'_> {
 
     /// Why the field is refused, to be completed.
     pub fn wrong(&self, field: usize, why: &'static str) -> Reason {
-        let name = self.known.get(field).map_or("", |field| field.name);
-        Reason::of_field(why, name, self.column(field).map(str::to_owned))
+        Reason::of_field(why, self.name_of(field).unwrap_or_default(), self.column(field).map(str::to_owned))
     }
 
     /// The name of the column that holds the field.
     pub fn column(&self, field: usize) -> Option<&str> {
-        let position = (*self.columns.positions.get(field)?)?;
-        self.columns.names.get(position).map(String::as_str)
+        self.columns.names.get(self.position(field)?).map(String::as_str)
     }
 
     fn limited(&self, field: usize, max: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
@@ -110,7 +122,12 @@ impl Record<'_> {
     }
 
     pub fn optional_id(&self, field: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
-        match self.limited(field, MAX_ID_CHARS)? {
+        self.unrounded(field, self.limited(field, MAX_ID_CHARS)?)
+    }
+
+    /// The field's text, if no spreadsheet rounded it.
+    pub fn unrounded<'t>(&self, field: usize, text: Option<Cow<'t, str>>) -> Result<Option<Cow<'t, str>>, Refusal> {
+        match text {
             Some(text) if numbers::is_rounded(&text) => Err(self.reject(field, "refused-rounded")),
             text => Ok(text),
         }
@@ -194,42 +211,5 @@ impl Record<'_> {
     /// Whether the file is the export that the table knows.
     pub fn is_exported(&self) -> bool {
         self.columns.exported.is_some()
-    }
-
-    /// The text of a column of the export; `None` when it is empty or not there.
-    pub fn exported(&self, column: usize) -> Option<Cow<'_, str>> {
-        let position = (*self.columns.exported.as_ref()?.positions.get(column)?)?;
-        self.fields.get(position)
-    }
-
-    /// An identifier.
-    pub fn exported_id(&self, column: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
-        match self.exported(column) {
-            Some(id) if numbers::is_rounded(&id) => Err(self.reject_exported(column, "refused-rounded")),
-            id => Ok(id),
-        }
-    }
-
-    pub fn reject_exported(&self, column: usize, why: &'static str) -> Refusal {
-        let export = self.columns.exported.as_ref().map(|exported| exported.export);
-        let name = export.and_then(|export| export.columns.get(column)).copied().unwrap_or_default();
-        Refusal::Reject(Reason::of_field(why, name, None))
-    }
-
-    /// An amount of 0 or more.
-    pub fn exported_cost(&self, column: usize) -> Result<Option<Decimal>, Refusal> {
-        let read = |text: Cow<'_, str>| match numbers::decimal(&text, self.format.decimal_mark) {
-            Ok(amount) if amount < Decimal::ZERO => Err(self.reject_exported(column, "refused-negative")),
-            Ok(amount) => Ok(amount),
-            Err(why) => Err(self.reject_exported(column, why)),
-        };
-        self.exported(column).map(read).transpose()
-    }
-
-    pub fn exported_moment(&self, column: usize) -> Result<Option<Moment>, Refusal> {
-        let read = |text: Cow<'_, str>| {
-            dates::moment(&text, self.format.date_order).map_err(|why| self.reject_exported(column, why))
-        };
-        self.exported(column).map(read).transpose()
     }
 }

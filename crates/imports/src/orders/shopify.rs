@@ -14,20 +14,20 @@ use domain::{
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-use super::{MAX_PART_LINES, ORDER_ID};
+use super::{MAX_PART_LINES, ORDER_ID, OrderLines};
 use crate::{
     columns::Export,
     dates::FUTURE,
-    table::{Record, Refusal},
+    table::{Record, Refusal, Table as _},
 };
 
-const ID: usize = 0;
-const STATUS: usize = 1;
-const SHIPPING: usize = 2;
-const TAXES: usize = 3;
-pub(super) const TOTAL: usize = 4;
-const REFUNDED: usize = 5;
-const CANCELLED: usize = 6;
+const ID: usize = OrderLines::FIELDS.len();
+const STATUS: usize = ID + 1;
+const SHIPPING: usize = ID + 2;
+const TAXES: usize = ID + 3;
+pub(super) const TOTAL: usize = ID + 4;
+const REFUNDED: usize = ID + 5;
+const CANCELLED: usize = ID + 6;
 
 pub(super) const EXPORT: Export = Export {
     signs: &["Lineitem price", "Total"],
@@ -61,18 +61,18 @@ impl Order {
         zone: &Zone,
         latest: OffsetDateTime,
     ) -> Result<Self, Refusal> {
-        let amount = |column| record.exported_cost(column).map(Option::unwrap_or_default);
-        let cancelled_at = match record.exported_moment(CANCELLED)? {
-            Some(moment) => Some(moment.instant(zone).map_err(|why| record.reject_exported(CANCELLED, why))?),
+        let amount = |column| record.optional_cost(column).map(Option::unwrap_or_default);
+        let cancelled_at = match record.optional_moment(CANCELLED)? {
+            Some(moment) => Some(moment.instant(zone).map_err(|why| record.reject(CANCELLED, why))?),
             None => None,
         };
         if cancelled_at.is_some_and(|at| at > latest) {
-            return Err(record.reject_exported(CANCELLED, FUTURE));
+            return Err(record.reject(CANCELLED, FUTURE));
         }
-        let status = record.exported(STATUS).map(|status| status.to_ascii_lowercase());
+        let status = record.text(STATUS).map(|status| status.to_ascii_lowercase());
         Ok(Self {
             number: record
-                .exported_id(ID)?
+                .unrounded(ID, record.text(ID))?
                 .filter(|id| id.len() <= 20 && id.bytes().all(|byte| byte.is_ascii_digit()))
                 .map(Into::into),
             is_paid: !matches!(status.as_deref(), Some("pending" | "voided" | "expired")),
