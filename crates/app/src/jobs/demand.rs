@@ -27,6 +27,8 @@ const SHOP_DAYS: i64 = 2 * 364 + 84;
 const COST_DAYS: usize = 90;
 /// Assumed where a shop has not said how long its supplier takes.
 const LEAD_TIME_DAYS: i32 = 14;
+/// Days of a lead time that a shortfall is over at most: what is beyond the horizon of risks is for a later one.
+const HORIZON: i32 = HORIZON_DAYS as i32;
 
 /// The products with a stock and the rhythm of their shop, up to the last full day.
 pub(super) struct Stocked {
@@ -239,15 +241,12 @@ pub(super) fn lead_time(product: &StockedProduct) -> i32 {
     product.lead_time_days.unwrap_or(LEAD_TIME_DAYS).max(0)
 }
 
-/// What the stock of a product does not meet of the demand until an order of today arrives. What is beyond the horizon of risks
-/// is for a later one.
+/// What the stock of a product does not meet of the demand until an order of today arrives.
 pub(super) fn shortfall(product: &StockedProduct, model: Option<&DemandModel<'_>>) -> Shortfall {
     let days = usize::try_from(lead_time(product).clamp(1, HORIZON)).unwrap_or_default();
     let demand = |days| model.map(|model| model.window(days)).unwrap_or_default();
     exposure::shortfall(demand, days, number(product.stock), number(product.on_order))
 }
-
-const HORIZON: i32 = HORIZON_DAYS as i32;
 
 /// Units as a number for statistics.
 #[expect(clippy::cast_precision_loss, reason = "beyond 2^53 units a day the last one does not matter")]

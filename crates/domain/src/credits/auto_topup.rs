@@ -55,7 +55,7 @@ pub enum SwitchedOff {
     UnknownOutcome,
     /// A charge was paid and not credited, for this reason.
     NotCredited(String),
-    /// So many charges in a row failed, the last for this reason.
+    /// This number of charges in a row failed, the last for this reason.
     Failed {
         charges: i64,
         last: String,

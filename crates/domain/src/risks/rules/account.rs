@@ -26,8 +26,8 @@ const SOON_OFF: Duration = Duration::hours(24);
 pub const URGENT_WAITS: Duration = Duration::hours(4);
 pub const QUESTION_WAITS: Duration = Duration::hours(24);
 
-/// A connected shop has not been heard of for longer than a day, or will not be until it is connected again. `blind_share` is its part of 90-day orders,
-/// none where it is not known.
+/// A connected shop has not been heard of for longer than a day, or will not be until it is connected again. `blind_share` is its
+/// part of 90-day orders, `None` where it is not known.
 pub fn integration_stale(
     shop: &ConnectedShop,
     blind_share: Option<f64>,
