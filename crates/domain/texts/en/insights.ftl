@@ -144,9 +144,9 @@ insight-comments-waiting =
        *[other] { $comments } comments have waited for an answer for more than a day
     }
     .body = { $complaints_n ->
-        [0] The oldest has waited since { $day } (UTC). No complaint is waiting.
-        [one] The oldest has waited since { $day } (UTC). { $complaints } is a complaint.
-       *[other] The oldest has waited since { $day } (UTC). { $complaints } of them are complaints.
+        [0] The oldest has waited since { $day }. No complaint is waiting.
+        [one] The oldest has waited since { $day }. { $complaints } is a complaint.
+       *[other] The oldest has waited since { $day }. { $complaints } of them are complaints.
     }
     .action = { $complaints_n ->
         [0] Answer what is waiting.
@@ -191,8 +191,8 @@ insight-campaign-pays =
 insight-stale-shop =
     .title = No data from { $shop } since { $day }
     .body = { $source ->
-        [ads] The { platform } ad account { $shop } was last synced { $day_on } (UTC).
-       *[shop] The { platform } shop { $shop } was last synced { $day_on } (UTC).
+        [ads] The { platform } ad account { $shop } was last synced { $day_on }.
+       *[shop] The { platform } shop { $shop } was last synced { $day_on }.
     }{ $ended ->
         [yes] {" "}{ platform } no longer accepts the connection.
        *[no] {""}

@@ -144,9 +144,9 @@ insight-comments-waiting =
        *[other] { $comments } comentarios esperan respuesta desde hace más de un día
     }
     .body = { $complaints_n ->
-        [0] El más antiguo espera desde el { $day } (UTC). No hay reclamos en espera.
-        [one] El más antiguo espera desde el { $day } (UTC). { $complaints } es un reclamo.
-       *[other] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos son reclamos.
+        [0] El más antiguo espera desde el { $day }. No hay reclamos en espera.
+        [one] El más antiguo espera desde el { $day }. { $complaints } es un reclamo.
+       *[other] El más antiguo espera desde el { $day }. { $complaints } de ellos son reclamos.
     }
     .action = { $complaints_n ->
         [0] Responde lo que está en espera.
@@ -191,8 +191,8 @@ insight-campaign-pays =
 insight-stale-shop =
     .title = Sin datos de { $shop } desde el { $day }
     .body = { $source ->
-        [ads] La cuenta publicitaria { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).
-       *[shop] La tienda { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).
+        [ads] La cuenta publicitaria { $shop } de { platform } se sincronizó por última vez { $day_on }.
+       *[shop] La tienda { $shop } de { platform } se sincronizó por última vez { $day_on }.
     }{ $ended ->
         [yes] {" "}{ platform } ya no acepta la conexión.
        *[no] {""}

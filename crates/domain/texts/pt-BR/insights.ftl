@@ -144,9 +144,9 @@ insight-comments-waiting =
        *[other] { $comments } comentários esperam resposta há mais de um dia
     }
     .body = { $complaints_n ->
-        [0] O mais antigo espera desde { $day } (UTC). Nenhuma reclamação está em espera.
-        [one] O mais antigo espera desde { $day } (UTC). { $complaints } é uma reclamação.
-       *[other] O mais antigo espera desde { $day } (UTC). { $complaints } deles são reclamações.
+        [0] O mais antigo espera desde { $day }. Nenhuma reclamação está em espera.
+        [one] O mais antigo espera desde { $day }. { $complaints } é uma reclamação.
+       *[other] O mais antigo espera desde { $day }. { $complaints } deles são reclamações.
     }
     .action = { $complaints_n ->
         [0] Responda o que está em espera.
@@ -191,8 +191,8 @@ insight-campaign-pays =
 insight-stale-shop =
     .title = Sem dados de { $shop } desde { $day }
     .body = { $source ->
-        [ads] A última sincronização da conta de anúncios { $shop } ({ platform }) foi { $day_on } (UTC).
-       *[shop] A última sincronização da loja { $shop } ({ platform }) foi { $day_on } (UTC).
+        [ads] A última sincronização da conta de anúncios { $shop } ({ platform }) foi { $day_on }.
+       *[shop] A última sincronização da loja { $shop } ({ platform }) foi { $day_on }.
     }{ $ended ->
         [yes] {" "}{ platform } deixou de aceitar a conexão.
        *[no] {""}

@@ -683,12 +683,12 @@ fn a_connection_that_the_platform_ended_is_to_be_made_again_and_an_ad_account_is
     };
     assert_eq!(
         of(Platform::Shopify, true),
-        "The Shopify shop \"a.example.com\" was last synced on Sunday 1 February (UTC). Shopify no longer accepts the \
+        "The Shopify shop \"a.example.com\" was last synced on Sunday 1 February. Shopify no longer accepts the \
          connection. Connect it again."
     );
     assert_eq!(
         of(Platform::Meta, false),
-        "The Meta ad account \"a.example.com\" was last synced on Sunday 1 February (UTC). Check the connection, and \
+        "The Meta ad account \"a.example.com\" was last synced on Sunday 1 February. Check the connection, and \
          connect the account again if need be."
     );
 }
