@@ -21,4 +21,4 @@ pub mod social;
 pub mod status;
 pub mod uploads;
 pub mod webhooks;
-mod worker;
+pub mod worker;

@@ -6,7 +6,7 @@ use anyhow::Context;
 use app::{
     ai::{InsightTextGenerator, carry_out_next},
     jobs::Deps,
-    outage,
+    worker,
 };
 use connectors::llm::{ChatCompletions, Config as ModelConfig};
 use domain::{
@@ -92,46 +92,25 @@ pub async fn run(store: Arc<Store>, deps: Deps, cancelled: CancellationToken) {
     run_guarded(&store, &deps, GUARD_EVERY, &cancelled).await;
 }
 
-/// A run may wait for its provider for minutes, without a connection to the database: what is looked after does not wait for
-/// it.
+/// A run may wait for its provider for minutes, without a connection to the database: the guard does not wait for it.
 async fn run_guarded(store: &Store, deps: &Deps, guard_every: Duration, cancelled: &CancellationToken) {
-    tokio::join!(carry_out(deps, cancelled), guard(store, guard_every, cancelled));
+    let carry_out = || carry_out_next(deps, OffsetDateTime::now_utc);
+    let failed = "interrupted AI runs and AI costs could not be checked";
+    tokio::join!(
+        worker::run_to_the_end(cancelled.cancelled(), LOOK_EVERY, "AI runs could not be looked up", carry_out),
+        worker::run_to_the_end(cancelled.cancelled(), guard_every, failed, || guard(store)),
+    );
 }
 
-async fn carry_out(deps: &Deps, cancelled: &CancellationToken) {
-    while !cancelled.is_cancelled() {
-        match carry_out_next(deps, OffsetDateTime::now_utc).await {
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(error) => outage::warn(&error, "AI runs could not be looked up"),
-        }
-        tokio::select! {
-            () = cancelled.cancelled() => return,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-        }
-    }
-}
-
-async fn guard(store: &Store, every: Duration, cancelled: &CancellationToken) {
-    while !cancelled.is_cancelled() {
-        if let Err(error) = look_after(store).await {
-            outage::warn(&error, "AI runs and costs could not be looked after");
-        }
-        tokio::select! {
-            () = cancelled.cancelled() => return,
-            () = tokio::time::sleep(every) => {}
-        }
-    }
-}
-
-async fn look_after(store: &Store) -> Result<(), StoreError> {
+/// Ends runs whose process died, and holds costs against their limits. Nothing is left to do at once then.
+async fn guard(store: &Store) -> Result<bool, StoreError> {
     let now = OffsetDateTime::now_utc();
     let reaped = store.reap(now).await;
-    // The costs are looked at though a run could not be ended.
+    // The costs are checked though a run could not be ended.
     let crossed = store.guard(now).await?;
     metrics::counter!("ai_cost_thresholds_crossed_total").increment(crossed);
     metrics::counter!("ai_runs_reaped_total").increment(reaped?);
-    Ok(())
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -149,18 +128,18 @@ mod tests {
     use super::*;
 
     /// Far above what any wait here takes.
-    const PATIENCE: Duration = Duration::from_secs(120);
+    const TIME_LIMIT: Duration = Duration::from_secs(120);
 
     /// A provider that never answers.
     #[derive(Default)]
-    struct Silent {
+    struct Unanswering {
         asked: Notify,
     }
 
     #[async_trait]
-    impl LanguageModel for Silent {
+    impl LanguageModel for Unanswering {
         fn name(&self) -> String {
-            "silent".to_owned()
+            "unanswering".to_owned()
         }
         fn bound(&self, _: &Prompt) -> Usage {
             Usage::NONE
@@ -189,7 +168,7 @@ mod tests {
         let db = TestDb::new().await.unwrap();
         let (store, sql) = (Arc::new(db.store().unwrap()), db.client().await.unwrap());
         let (waits, died) = (account(&store, 1).await, account(&store, 2).await);
-        // Something to word.
+        // A fact that a text can be generated from.
         sql.batch_execute(&format!(
             "INSERT INTO products (account_id, sku, name, created_at) VALUES ({waits}, 'p', 'p', now());
              INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
@@ -198,7 +177,7 @@ mod tests {
         ))
         .await
         .unwrap();
-        let (model, price) = (Arc::new(Silent::default()), CreditAmount::new(5).unwrap());
+        let (model, price) = (Arc::new(Unanswering::default()), CreditAmount::new(5).unwrap());
         let text_generator = InsightTextGenerator { runs: store.clone(), model: Some(model.clone()), price };
         let deps = deps_on(&text_generator, &store);
         text_generator.request(waits, Mode::Live, None, None, OffsetDateTime::now_utc()).await.unwrap();
@@ -219,6 +198,6 @@ mod tests {
                 () = refunded => {}
             }
         };
-        tokio::time::timeout(PATIENCE, seen).await.expect("the run was not refunded");
+        tokio::time::timeout(TIME_LIMIT, seen).await.expect("the run was not refunded");
     }
 }
