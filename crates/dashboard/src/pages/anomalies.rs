@@ -3,13 +3,14 @@
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     anomalies::{Anomaly, Kind, Severity},
-    freshness::Dated,
+    freshness::{Dated, Freshness},
     metric_days::NEEDED_DAYS,
     metrics::{Metric, Unit},
     page::{Page, PageRequest},
-    periods::shifted,
+    periods::{days as length, shifted},
     profit::DayRange,
 };
+use time::Date;
 use url::Url;
 
 use super::{days::decimal, figures, html, insights::severity as badge_of, panel, query, shell::shell, window};
@@ -21,7 +22,7 @@ use crate::{
     views::{
         anomalies::{self as view, Model},
         layout::{Choice, Here},
-        panel::Panel,
+        panel::{Foot, Panel},
         rows::{Cell, Head, Row},
     },
 };
@@ -31,6 +32,8 @@ const LIMIT: i64 = 50;
 /// How many days are looked back, today included.
 const DAYS: [i64; 3] = [7, 30, 90];
 const USUAL_DAYS: i64 = 30;
+/// The days that the API looks back at most.
+const MOST_DAYS: i64 = 90;
 /// Days of which it is kept what was expected of them.
 const KEPT_DAYS: i64 = 365;
 
@@ -155,6 +158,22 @@ pub fn rows(writer: &Writer, found: &[Anomaly]) -> Vec<Row> {
     found.iter().filter(|anomaly| anomaly.kind == Kind::Univariate).map(row).collect()
 }
 
+/// What stands below what the call for the days from `first` on gives: no call where that was longer ago than the API looks
+/// back. `more` goes on the query.
+pub fn foot_since(
+    writer: &Writer,
+    freshness: &Freshness,
+    how: Vec<String>,
+    first: Date,
+    more: &str,
+    api: &Url,
+) -> Foot {
+    let ago = length(DayRange { first, last: writer.today() });
+    let path = format!("/api/v1/anomalies?days={}{more}", ago.max(1));
+    let foot = panel::foot(writer, freshness, how, &path, false, api);
+    Foot { call: foot.call.filter(|_| ago <= MOST_DAYS), ..foot }
+}
+
 /// How many days are known, where they are too few to judge one by.
 fn lacking(writer: &Writer, days: usize) -> Option<String> {
     let said = || writer.message("anomalies-lacking").count("needed", NEEDED_DAYS).count("days", days).say();
@@ -239,9 +258,7 @@ pub mod tests {
     use domain::{
         AnomalyId,
         anomalies::{Cause, Direction, Driver},
-        freshness::Freshness,
         jobs::JobName,
-        profit::DayRange,
     };
     use time::macros::{date, datetime};
 

@@ -11,18 +11,18 @@ use domain::{
     freshness::{Dated, Freshness},
     metrics::Metric,
     people::Act,
-    periods::{days, shifted},
+    periods::shifted,
     profit::DayRange,
 };
 use url::Url;
 
 use super::{
     alert_form::Wanted,
-    anomalies::{expected, name, told, value},
+    anomalies::{expected, foot_since, name, told, value},
     days::decimal,
     html,
     insights::severity,
-    panel, query,
+    query,
     shell::shell,
 };
 use crate::{
@@ -43,8 +43,6 @@ use crate::{
 const DAY_HOURS: i64 = 24;
 /// Days around it that are drawn, before and after.
 const AROUND: i64 = 28;
-/// The days that the API looks back on anomalies at most.
-const MOST_DAYS: i64 = 90;
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
@@ -169,12 +167,9 @@ impl Source<'_> {
         Some(Wanted::of(self.writer, &Terms::new(wanted).ok()?).address())
     }
 
-    /// What stands below what the call for its day gives: no call where that was longer ago than the API looks back.
+    /// What stands below what the call for its day gives.
     fn foot(&self, how: Vec<String>) -> Foot {
-        let ago = days(DayRange { first: self.found.anomaly.day, last: self.writer.today() });
-        let path = format!("/api/v1/anomalies?days={}", ago.max(1));
-        let foot = panel::foot(self.writer, self.freshness, how, &path, false, self.api);
-        Foot { call: foot.call.filter(|_| ago <= MOST_DAYS), ..foot }
+        foot_since(self.writer, self.freshness, how, self.found.anomaly.day, "", self.api)
     }
 
     fn beside_head(&self) -> Vec<Head> {

@@ -8,7 +8,7 @@ use domain::{
     freshness::{Dated, Freshness},
     instants::{EARLIEST, parse_day},
     money::round,
-    periods::{days, shifted},
+    periods::shifted,
     profit::{
         Assumptions, DayRange, Explained, Snapshot,
         explain::{self, Explanation, Value},
@@ -31,8 +31,7 @@ use crate::{
     },
 };
 
-/// What the API looks back on anomalies at most, and gives at once.
-const MOST_DAYS: i64 = 90;
+/// Anomalies that a call of the API gives at most.
 const MOST_ANOMALIES: i64 = 500;
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
@@ -70,11 +69,9 @@ fn unusual_on(writer: &Writer, day: Date, found: Dated<Vec<Anomaly>>, api: &Url)
     let Dated { mut found, freshness } = found;
     found.sort_by_key(|anomaly| Reverse(anomaly.severity));
     let first = found.iter().map(|anomaly| anomaly.day).fold(day, Date::min);
-    let back = days(DayRange { first, last: writer.today() });
-    let path = format!("/api/v1/anomalies?days={}&limit={MOST_ANOMALIES}", back.clamp(1, MOST_DAYS));
     let how = vec![writer.say("how-band"), writer.say("how-anomalies")];
-    let mut foot = foot(writer, &freshness, how, &path, false, api);
-    foot.call = foot.call.filter(|_| back <= MOST_DAYS);
+    let limit = format!("&limit={MOST_ANOMALIES}");
+    let foot = anomalies::foot_since(writer, &freshness, how, first, &limit, api);
     let is_looked_at = freshness.as_of.is_some_and(|at| day < writer.zone.day_of(at));
     Panel {
         id: "h-unusual",
