@@ -1,8 +1,9 @@
 //! Ticks of an axis.
 
-/// At most so many ticks.
-const MOST: f64 = 6.0;
+/// The most ticks of an axis.
 const MOST_TICKS: usize = 6;
+/// The same, to compute with.
+const MOST: f64 = MOST_TICKS as f64;
 /// Figures that are closer together than this part of the larger are one: between them floats leave no room for ticks.
 const APART: f64 = 1e-12;
 
