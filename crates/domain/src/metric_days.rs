@@ -12,6 +12,9 @@ use crate::{
 /// Days that are known before one is judged by them.
 pub const NEEDED_DAYS: usize = 14;
 
+/// Days that are kept with what was expected of them, today left out: as many as a client can ask for.
+pub const KEPT_DAYS: i64 = 365;
+
 /// What the days before led to expect of a day: the value, and the range that about 95 % of ordinary days fall into.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {

@@ -18,7 +18,7 @@ use domain::{
     anomalies::{Cause, Detected, Direction, Finding, Kind, Severity, is_closed_day, wording},
     daily::{DayTotals, PartTotals, without_gaps},
     jobs::WriteOutcome,
-    metric_days::NEEDED_DAYS,
+    metric_days::{KEPT_DAYS, NEEDED_DAYS},
     metrics::Metric,
     profit::DayRange,
     texts::{Locale, Texts},
@@ -32,8 +32,6 @@ use super::{Work, off_thread};
 
 /// Days that are scored by every run: as many as a client can ask for.
 const SCORED_DAYS: i64 = 90;
-/// Days of which the expected values are kept: as many as a client can ask for.
-const KEPT_DAYS: i64 = 365;
 /// Days before those on which a lasting change may have begun that goes on into them.
 const LEAD_IN_DAYS: i64 = 40;
 /// Days that a day is judged by.

@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     anomalies::{Anomaly, Kind, Severity},
     freshness::{Dated, Freshness},
-    metric_days::NEEDED_DAYS,
+    metric_days::{KEPT_DAYS, NEEDED_DAYS},
     metrics::{Metric, Unit},
     page::{Page, PageRequest},
     periods::{days as length, shifted},
@@ -34,8 +34,6 @@ const DAYS: [i64; 3] = [7, 30, 90];
 const USUAL_DAYS: i64 = 30;
 /// The days that the API looks back at most.
 const MOST_DAYS: i64 = 90;
-/// Days of which it is kept what was expected of them.
-const KEPT_DAYS: i64 = 365;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Query {

@@ -7,16 +7,13 @@ use diesel::{
 use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, StoreError,
-    metric_days::{Expected, MetricDay, Observed},
+    metric_days::{Expected, KEPT_DAYS, MetricDay, Observed},
     profit::DayRange,
 };
 use time::{Date, Duration};
 
 use super::changed;
 use crate::database::{error::parse, query::RunQueryDsl, statement::Scalar};
-
-/// Days that are kept, today left out: as many as can be asked for.
-const KEPT_DAYS: i64 = 365;
 
 statement!(
     Keep(
