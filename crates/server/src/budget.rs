@@ -17,10 +17,11 @@ pub enum Purpose {
     Jobs,
     /// Alert rules.
     Alerts,
-    /// AI runs, and the guard of their costs, which takes turns with them: a run that waits for its provider holds no connection.
+    /// AI runs, and the guard of their costs, which takes turns with them: a run that waits for its provider holds no
+    /// connection.
     Ai,
-    /// Cursors, tokens and hooks of connected shops, comments and answers, exports, deletions and mails. What is read from shops is imported through
-    /// connections beside the pools.
+    /// Cursors, tokens and hooks of connected shops, comments and answers, exports, deletions and mails. What is read from
+    /// shops is imported through connections beside the pools.
     Shops,
 }
 

@@ -27,8 +27,8 @@ const LATENCY_BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
 /// What libraries say about their own threads, and Postgres about its migrations, is of no use to an operator. A filter that
 /// names them has them say it.
 const QUIET: &str = "actix_server=warn,tokio_postgres=warn";
-/// As an error the HTTP library logs every request that is none. Anyone can send these, in any number, without a key.
-const STRANGERS: &str = "actix_http=off";
+/// The HTTP library logs as an error what is no HTTP, which any client can send, in any number and without a key.
+const NOT_HTTP: &str = "actix_http=off";
 
 /// Starts logging on standard error, so that standard output stays a command's result: lines for people on a terminal, else
 /// one JSON object a line.
@@ -58,12 +58,12 @@ pub fn filter_of(filter: &str) -> Result<EnvFilter, Misconfigured> {
     let parse = |filter: &str| {
         EnvFilter::try_new(filter).map_err(|error| Misconfigured(format!("log: not a log filter: {error}")))
     };
-    let asked = parse(&format!("{STRANGERS},{filter}"))?;
+    let asked = parse(&format!("{NOT_HTTP},{filter}"))?;
     // Where less than warnings is asked for, those of libraries are not wanted either.
     if asked.max_level_hint().is_some_and(|most| most < LevelFilter::WARN) {
         return Ok(asked);
     }
-    parse(&format!("{STRANGERS},{QUIET},{filter}"))
+    parse(&format!("{NOT_HTTP},{QUIET},{filter}"))
 }
 
 /// Time, level, message and fields, those of the spans last.
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_strangers_send_is_no_error_of_the_service() {
+    fn what_is_no_http_is_no_error_of_the_service() {
         for (filter, logged) in [("info", false), ("error", false), ("info,actix_http=error", true)] {
             let lines = Lines::default();
             let writer = lines.clone();

@@ -223,6 +223,7 @@ mod tests {
             line.summary
         );
     }
+
     #[test]
     fn the_table_has_a_row_for_each_day_of_the_chart() {
         let range = DayRange { first: date!(2026 - 11 - 01), last: date!(2026 - 11 - 22) };

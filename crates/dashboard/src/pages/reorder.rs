@@ -35,9 +35,9 @@ use crate::{
 
 /// Suggestions of a page.
 const LIMIT: i64 = 50;
-/// Suggestions that are read at a time to add them up; so many the API gives at once.
+/// Suggestions that are read at a time to add them up: the most that a call of the API gives.
 const AT_ONCE: i64 = 200;
-/// Above so many they are not added up.
+/// Above this number they are not added up.
 const MOST_ADDED_UP: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
