@@ -313,12 +313,36 @@ mod tests {
         Snapshot { date, components, basis: domain::profit::Basis::default(), lacks_rates: false }
     }
 
-    /// The line of a month compared with the one before, of which each day has these sales and this profit.
-    fn line(metric: Metric, before: impl Fn(i64) -> (Decimal, Decimal)) -> Line {
-        let (writer, api) = (writer("en"), Url::parse("http://localhost").unwrap());
+    /// What is made of a month with these days, beside those that it is compared with.
+    fn with<T>(
+        metric: Metric,
+        found: Vec<Snapshot>,
+        compared: &[Snapshot],
+        may_change: bool,
+        make: impl FnOnce(&Source<'_>) -> T,
+    ) -> T {
+        let (writer, api, sums) = (writer("en"), Url::parse("http://localhost").unwrap(), Sums::default());
         let query = Query { window: Window::USUAL, compare: Comparison::Before, metric };
         let complete = query.window.complete(writer.today());
         let freshness = || Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
+        make(&Source {
+            writer: &writer,
+            query,
+            range: complete,
+            complete,
+            profit: &Dated { found, freshness: freshness() },
+            compared,
+            expected: &Dated { found: vec![], freshness: freshness() },
+            notes: &[],
+            sums: (&sums, None),
+            may_change,
+            api: &api,
+        })
+    }
+
+    /// The line of a month compared with the one before, of which each day has these sales and this profit.
+    fn line(metric: Metric, before: impl Fn(i64) -> (Decimal, Decimal)) -> Line {
+        let complete = Window::USUAL.complete(writer("en").today());
         let dates: Vec<Date> = (0..days(complete)).map(|number| shifted(complete.first, number)).collect();
         let profit = |date: Date| Decimal::from(20 + date.day() % 5);
         let found = dates.iter().map(|date| day(*date, dec!(100), profit(*date))).collect();
@@ -327,48 +351,17 @@ mod tests {
             day(shifted(*date, -days(complete)), sales, profit)
         };
         let compared: Vec<Snapshot> = dates.iter().zip(0..).map(day_before).collect();
-        let sums = Sums::default();
-        let source = Source {
-            writer: &writer,
-            query,
-            range: complete,
-            complete,
-            profit: &Dated { found, freshness: freshness() },
-            compared: &compared,
-            expected: &Dated { found: vec![], freshness: freshness() },
-            notes: &[],
-            sums: (&sums, None),
-            may_change: true,
-            api: &api,
-        };
-        let all = source.days();
-        source.line(&all, source.scale(&all))
+        with(metric, found, &compared, true, |source| {
+            let all = source.days();
+            source.line(&all, source.scale(&all))
+        })
     }
 
     #[test]
     fn who_may_not_bring_orders_is_not_sent_to_where_they_are_brought() {
-        let (writer, api, sums) = (writer("en"), Url::parse("http://localhost").unwrap(), Sums::default());
-        let query = Query { window: Window::USUAL, compare: Comparison::Before, metric: Metric::Profit };
-        let complete = query.window.complete(writer.today());
-        let freshness = || Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
-        let acts = |may_change| {
-            let chart = panel(&Source {
-                writer: &writer,
-                query,
-                range: complete,
-                complete,
-                profit: &Dated { found: vec![], freshness: freshness() },
-                compared: &[],
-                expected: &Dated { found: vec![], freshness: freshness() },
-                notes: &[],
-                sums: (&sums, None),
-                may_change,
-                api: &api,
-            });
-            match chart.drawn {
-                Drawn::Empty { acts, .. } => acts.into_iter().map(|(_, address)| address).collect::<Vec<_>>(),
-                Drawn::Line(_) => panic!("there is nothing to draw"),
-            }
+        let acts = |may_change| match with(Metric::Profit, vec![], &[], may_change, panel).drawn {
+            Drawn::Empty { acts, .. } => acts.into_iter().map(|(_, address)| address).collect::<Vec<_>>(),
+            Drawn::Line(_) => panic!("there is nothing to draw"),
         };
         assert_eq!((acts(true), acts(false)), (vec!["/data", "/integrations"], vec![]));
     }
