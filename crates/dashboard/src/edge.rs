@@ -12,7 +12,10 @@ use actix_web::{
     Error, HttpMessage, HttpResponse,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
-    http::header::{self, HeaderValue},
+    http::{
+        Method,
+        header::{self, HeaderValue},
+    },
     middleware::Next,
     web::Data,
 };
@@ -76,8 +79,13 @@ async fn answer(
     request.extensions_mut().insert(ClientAddress(address));
     request.extensions_mut().insert(id.clone());
     let now = (state.clock)();
-    let mut known = None;
-    let verdict = admit(state, &request, matched, address, now, &mut known).await;
+    let found = identify(state, &request, matched, address, now).await;
+    // Who is refused sees that as they set the pages.
+    let known = found.as_ref().ok().cloned().flatten();
+    let verdict = match found {
+        Ok(Some(viewer)) => admit(state, request.method(), matched, &viewer, now).await.map(|()| Some(viewer)),
+        other => other,
+    };
     if let Ok(Some(viewer)) = &verdict {
         *account = Some(viewer.account().0);
         Span::current().record("account_id", viewer.account().0);
@@ -123,14 +131,13 @@ pub async fn survive(
     panics::survive(request, next, |cause| PageError::Internal(cause.to_owned())).await
 }
 
-/// Who is logged in, if anybody is; a refusal comes before any work. `known` is who that is also where they are refused.
-async fn admit(
+/// Who is logged in, if anybody is. What comes from elsewhere is refused before that.
+async fn identify(
     state: &State,
     request: &ServiceRequest,
     matched: &Matched,
     from: IpAddr,
     now: OffsetDateTime,
-    known: &mut Option<Viewer>,
 ) -> Result<Option<Viewer>, PageError> {
     if !csrf::is_allowed(request.method(), request.headers(), &state.settings.public_url) {
         return Err(PageError::CrossSite);
@@ -139,15 +146,23 @@ async fn admit(
         return Ok(None);
     }
     let Some(token) = session::token(request.headers(), &state.settings) else { return Ok(None) };
-    let Some(found) = state.sessions.find(token.hash()).await?.filter(|session| session.is_alive(now)) else {
-        return Ok(None);
-    };
-    let viewer = known.insert(Viewer::new(found, from)).clone();
+    let found = state.sessions.find(token.hash()).await?.filter(|session| session.is_alive(now));
+    Ok(found.map(|session| Viewer::new(session, from)))
+}
+
+/// Whether they may do it; a refusal comes before any work.
+async fn admit(
+    state: &State,
+    method: &Method,
+    matched: &Matched,
+    viewer: &Viewer,
+    now: OffsetDateTime,
+) -> Result<(), PageError> {
     let found = viewer.session();
     // What the API answers is counted there, for a refusal that programs can read.
     if matched.access != Access::Read {
         let of_key = state.settings.rate_limit_per_minute;
-        let (bucket, limit) = Bucket::of_person(found.person.id, request.method().is_safe(), of_key);
+        let (bucket, limit) = Bucket::of_person(found.person.id, method.is_safe(), of_key);
         let quota = state.limiter.hit(bucket, limit).await;
         if quota.exceeded {
             return Err(PageError::TooManyRequests(quota.reset_seconds));
@@ -162,6 +177,6 @@ async fn admit(
         _ if matched.needs_second_factor() && found.needs_second_factor && !found.has_second_factor => {
             Err(PageError::NoSecondFactor)
         }
-        _ => Ok(Some(viewer)),
+        _ => Ok(()),
     }
 }
