@@ -49,7 +49,7 @@ pub(super) struct Sold {
 
 impl Payment {
     /// Whether money ever came in.
-    fn was_made(&self) -> bool {
+    pub(super) fn was_made(&self) -> bool {
         let made = ["approved", "refunded", "charged_back", "in_mediation"];
         self.date_approved.is_some() || self.status.as_deref().is_some_and(|status| made.contains(&status))
     }

@@ -313,7 +313,11 @@ async fn details(
         if order.has_tag("order_has_discount") { discounts(api, access, &order.id.0).await? } else { vec![] };
     let claimed = match refunded(order).is_zero() {
         true => claims::Claimed::default(),
-        false => claims::of_order(api, access, denied, &order.id.0).await?,
+        false => match claims::of_order(api, access, denied, &order.id.0).await {
+            // Which units came back is not known then, as where claims are not shown; the money is.
+            Err(ShopError::Unavailable(_)) => claims::Claimed::default(),
+            claimed => claimed?,
+        },
     };
     Ok(Details { discounts, shipping, claimed })
 }

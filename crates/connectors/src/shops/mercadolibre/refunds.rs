@@ -12,9 +12,9 @@ use time::OffsetDateTime;
 use super::{
     claims::Claimed,
     document::{Sold, units},
-    wire::{Order, Payment},
+    wire::{Order, OrderItem, Payment},
 };
-use crate::shops::amounts;
+use crate::shops::amounts::{self, is_importable};
 
 /// The SKU of money that was given back without goods.
 const MONEY_SKU: &str = "mercadolibre:refund";
@@ -29,9 +29,21 @@ impl Payment {
     }
 }
 
-/// Money that was given back on an order so far.
+/// Money that was given back on an order so far, but for what was paid beyond its price.
 pub(super) fn refunded(order: &Order) -> Decimal {
-    order.payments.iter().map(Payment::refunded).sum()
+    let sum: Decimal = order.payments.iter().map(Payment::refunded).sum();
+    sum - overpaid(order).min(sum.max(Decimal::ZERO))
+}
+
+/// What was paid beyond the price, such as by a payment that another one took the place of: it was never sold for.
+fn overpaid(order: &Order) -> Decimal {
+    let price_of =
+        |item: &OrderItem| item.unit_price.0.checked_mul(item.quantity.0.into()).filter(|price| is_importable(*price));
+    // What cannot be kept is refused with its order.
+    let Some(price) = order.order_items.iter().map(price_of).sum::<Option<Decimal>>() else { return Decimal::ZERO };
+    let made = order.payments.iter().filter(|payment| payment.was_made());
+    let paid: Decimal = made.map(|payment| payment.transaction_amount.0).sum();
+    (paid - price).max(Decimal::ZERO)
 }
 
 /// Whether the sale was called off before the goods changed hands. Where the buyer gets the money into an account, the
@@ -86,6 +98,13 @@ fn by_instant(order: &Order, claimed: &Claimed) -> BTreeMap<OffsetDateTime, Deci
             *money.entry(settled_at.unwrap_or(changed_at)).or_insert(Decimal::ZERO) += amount;
         }
     }
+    // What was paid twice is given back first.
+    let mut beyond = overpaid(order);
+    for amount in money.values_mut() {
+        let of_it = beyond.min(*amount).max(Decimal::ZERO);
+        (*amount, beyond) = (*amount - of_it, beyond - of_it);
+    }
+    money.retain(|_, amount| !amount.is_zero());
     money
 }
 

@@ -1,12 +1,15 @@
 //! What shipping cost the seller. A shipment holds all orders of a pack, so its cost is divided among them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    pin::pin,
+};
 
 use domain::{
     money::Currency,
     shops::{Access, ShopError},
 };
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{StreamExt, stream};
 use rust_decimal::Decimal;
 
 use super::{
@@ -56,10 +59,19 @@ pub(super) async fn of_orders(
     let all: HashSet<String> = orders.iter().filter_map(id).collect();
     let read = |id: String| {
         let is_pack = packed.contains(&id);
-        async move { Ok((read(api, access, denied, &id, is_pack).await?, id)) }
+        async move { (read(api, access, denied, &id, is_pack).await, id) }
     };
-    let shipments = stream::iter(all).map(read).buffer_unordered(CONCURRENCY);
-    shipments.map_ok(|(shipment, id)| (id, shipment)).try_collect().await
+    let mut reading = pin!(stream::iter(all).map(read).buffer_unordered(CONCURRENCY));
+    let mut shipments = HashMap::new();
+    while let Some((shipment, id)) = reading.next().await {
+        let shipment = match shipment {
+            // It fails again and again while others are answered: no later order would ever be read.
+            Err(ShopError::Unavailable(_)) if !shipments.is_empty() => Shipment::default(),
+            shipment => shipment?,
+        };
+        shipments.insert(id, shipment);
+    }
+    Ok(shipments)
 }
 
 /// A shipment that Mercado Libre does not show has no known cost.

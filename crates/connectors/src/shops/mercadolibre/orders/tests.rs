@@ -11,13 +11,13 @@ use tokio::{
 
 use super::{super::api::Limits, *};
 
-/// A Mercado Libre where the app lacks every permission, and how often it has said so.
-async fn refusing() -> (Api, Arc<AtomicUsize>) {
+/// A Mercado Libre that answers so to the head of a request, and how often it did.
+async fn answering(answer: fn(&str) -> (&'static str, &'static str)) -> (Api, Arc<AtomicUsize>) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
-    let refused = Arc::new(AtomicUsize::new(0));
-    let count = refused.clone();
+    let answers = Arc::new(AtomicUsize::new(0));
+    let count = answers.clone();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let count = count.clone();
@@ -29,14 +29,20 @@ async fn refusing() -> (Api, Arc<AtomicUsize>) {
                     }
                 }
                 count.fetch_add(1, Ordering::SeqCst);
-                let body = r#"{"error":"PA_UNAUTHORIZED_RESULT_FROM_POLICIES"}"#;
+                let (status, body) = answer(&String::from_utf8_lossy(&head));
                 let head = format!("content-length: {}\r\nconnection: close", body.len());
-                let answer = format!("HTTP/1.1 403 Forbidden\r\n{head}\r\n\r\n{body}");
-                stream.write_all(answer.as_bytes()).await.unwrap();
+                let text = format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n{body}");
+                stream.write_all(text.as_bytes()).await.unwrap();
             });
         }
     });
-    (Api::new(base.parse().unwrap(), Limits::per_second(100_000)).unwrap(), refused)
+    let limits = Limits { pause: std::time::Duration::from_millis(1), ..Limits::per_second(100_000) };
+    (Api::new(base.parse().unwrap(), limits).unwrap(), answers)
+}
+
+fn access() -> Access {
+    let token = Secret::new("token".to_owned());
+    Access { shop_id: "5".to_owned(), shop: "5.example.com".to_owned(), token, scopes: vec![] }
 }
 
 /// A sale that was shipped, and of which some money went back.
@@ -52,10 +58,10 @@ fn sold(id: u32) -> Box<RawValue> {
 
 #[tokio::test]
 async fn orders_are_read_without_what_the_app_may_not_read_and_it_is_soon_asked_no_more() {
-    let (api, refused) = refusing().await;
-    let token = Secret::new("token".to_owned());
-    let access = Access { shop_id: "5".to_owned(), shop: "5.example.com".to_owned(), token, scopes: vec![] };
-    let (denied, currency) = (Denied::default(), "ARS".parse().unwrap());
+    // The app lacks every permission.
+    let refusal = |_: &str| ("403 Forbidden", r#"{"error":"PA_UNAUTHORIZED_RESULT_FROM_POLICIES"}"#);
+    let (api, refused) = answering(refusal).await;
+    let (access, denied, currency) = (access(), Denied::default(), "ARS".parse().unwrap());
     let raw: Vec<_> = (0..40).map(sold).collect();
     let first = batch(&api, &access, &denied, &raw, currency).await.unwrap();
     assert_eq!((first.orders.len(), first.refused.len()), (40, 0));
@@ -66,6 +72,27 @@ async fn orders_are_read_without_what_the_app_may_not_read_and_it_is_soon_asked_
     let second = batch(&api, &access, &denied, &raw, currency).await.unwrap();
     assert_eq!((second.orders.len(), second.missing_scopes), (40, first.missing_scopes));
     assert_eq!(refused.load(Ordering::SeqCst), calls);
+}
+
+#[tokio::test]
+async fn what_one_order_lacks_for_good_keeps_no_other_from_being_read() {
+    const BROKEN: (&str, &str) = ("500 Internal Server Error", r#"{"error":"internal_error"}"#);
+    let one_is_broken = |head: &str| {
+        let is_broken = head.starts_with("GET /shipments/1003/") || head.starts_with("GET /post-purchase/");
+        if is_broken { BROKEN } else { ("200 OK", r#"{"senders":[{"cost":3}]}"#) }
+    };
+    let (access, currency) = (access(), "ARS".parse().unwrap());
+    let raw: Vec<_> = (0..10).map(sold).collect();
+    let (api, _) = answering(one_is_broken).await;
+    let read = batch(&api, &access, &Denied::default(), &raw, currency).await.unwrap();
+    assert_eq!((read.orders.len(), read.refused.len()), (10, 0));
+    assert!(read.orders.iter().all(|order| order.refunds.len() == 1));
+    let unknown = read.orders.iter().filter(|order| order.order.shipping.is_none());
+    assert_eq!(unknown.map(|order| order.order.external_id.as_str()).collect::<Vec<_>>(), ["3"]);
+
+    let (api, _) = answering(|_| BROKEN).await;
+    let trouble = batch(&api, &access, &Denied::default(), &raw, currency).await;
+    assert!(matches!(trouble, Err(ShopError::Unavailable(_))), "nothing answers: it is not of one shipment");
 }
 
 #[test]

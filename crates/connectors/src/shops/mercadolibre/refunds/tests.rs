@@ -90,16 +90,37 @@ fn a_refund_without_an_amount_is_not_guessed() {
     }
 }
 
+#[test]
+fn a_payment_that_another_one_took_the_place_of_is_no_refund() {
+    let payment = |given_back: f64, changed_at: &str| {
+        json!({
+            "transaction_amount": 125.92,
+            "transaction_amount_refunded": given_back,
+            "date_approved": "2024-11-01T00:00:00Z",
+            "date_last_modified": changed_at,
+        })
+    };
+    let paid_twice = |of_the_second: f64| {
+        let both = [payment(125.92, "2024-11-02T00:00:00Z"), payment(of_the_second, "2024-11-09T00:00:00Z")];
+        refunds(|order| order["payments"] = json!(both), Claimed::default())
+    };
+    assert_eq!(paid_twice(0.0), (vec![], false));
+    let (refunds, _) = paid_twice(20.5);
+    assert_eq!((refunds.len(), refunds[0].at), (1, datetime!(2024-11-09 0:00 UTC)));
+    assert_eq!(lines(&refunds[0]), [("mercadolibre:refund", false, 1, dec!(20.5))]);
+}
+
 proptest! {
     #[test]
-    fn what_is_given_back_is_the_money_of_the_payments(
+    fn what_is_given_back_is_the_money_of_the_payments_but_for_what_was_paid_beyond_the_price(
         amounts in prop::collection::vec((0_i64..20_000, 0_u8..3), 1..4),
+        paid in 0_i64..20_000,
         units in 0_i64..4,
         cancelled: bool,
     ) {
         let order = order(|order| {
             let payments: Vec<_> = amounts.iter().map(|(cents, day)| json!({
-                "transaction_amount": 200,
+                "transaction_amount": Decimal::new(paid, 2).to_string(),
                 "transaction_amount_refunded": Decimal::new(*cents, 2).to_string(),
                 "date_approved": "2024-11-01T00:00:00Z",
                 "date_last_modified": format!("2024-11-0{}T00:00:00Z", day + 2),
@@ -113,7 +134,9 @@ proptest! {
         let taken = shop_order(&order, &details, brl()).unwrap();
         let lines = || taken.refunds.iter().flat_map(|refund| &refund.lines);
         let sum: Decimal = lines().map(|line| Decimal::from(line.quantity) * line.unit_price).sum();
-        let expected = Decimal::new(amounts.iter().map(|(cents, _)| cents).sum(), 2);
+        let given_back: i64 = amounts.iter().map(|(cents, _)| cents).sum();
+        let beyond = amounts.iter().map(|_| paid).sum::<i64>() - 12_592;
+        let expected = Decimal::new((given_back - beyond.max(0)).max(0), 2);
         prop_assert_eq!(sum, expected);
         let back: i64 = lines().filter(|line| line.is_product).map(|line| line.quantity).sum();
         let all_back = cancelled && expected >= dec!(125.92);
