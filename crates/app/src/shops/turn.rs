@@ -150,12 +150,20 @@ impl<'a> Turn<'a> {
             looked => looked?,
         };
         self.measure_age();
-        let is_reread = !self.is_shop() || self.read_sales(present, until).await?;
+        if self.is_shop() {
+            self.read_sales(present).await?;
+        }
         // What fails on and on of the past alone keeps no order of today waiting.
         let fails_now = self.failures > 0;
-        let filled = self.back_fill(until).await;
-        let is_filled = matches!(filled, Ok(true));
-        go_on(filled.map(drop))?;
+        // Where young orders take several turns, the history goes on first in each but the first one: there may be no end of them.
+        let (mut is_filled, goes_first) = (false, self.rereading.is_some());
+        if goes_first {
+            is_filled = self.fill(until).await?;
+        }
+        let is_reread = !self.is_shop() || self.reread_if_due(until).await?;
+        if !goes_first {
+            is_filled = self.fill(until).await?;
+        }
         if let Some(timing) = self.timing.ads.filter(|_| !self.is_shop() || self.is_due(Stream::Ads)) {
             go_on(self.ads(timing, present).await)?;
         }
@@ -168,17 +176,29 @@ impl<'a> Turn<'a> {
         if fails_now { Err(Stopped::Wait(due)) } else { Ok(due) }
     }
 
-    /// What happened in the shop since the last time, and what is read every night. False when young orders are left for the next
-    /// turn.
-    async fn read_sales(&mut self, present: OffsetDateTime, until: Instant) -> Result<bool, Stopped> {
+    /// What happened in the shop since the last time, and the catalogue every night.
+    async fn read_sales(&mut self, present: OffsetDateTime) -> Result<(), Stopped> {
         go_on(self.changes(present).await)?;
         if self.is_due(Stream::Catalogue) {
             go_on(self.nightly().await)?;
         }
+        Ok(())
+    }
+
+    /// Young orders every night. False when they are left for the next turn.
+    async fn reread_if_due(&mut self, until: Instant) -> Result<bool, Stopped> {
         let Some(age) = self.timing.reread.filter(|_| self.is_due(Stream::Reread)) else { return Ok(true) };
         match self.reread(age, until).await {
             Err(Stopped::Failed) => Ok(true),
             read => read,
+        }
+    }
+
+    /// The history. True when all of it is read.
+    async fn fill(&mut self, until: Instant) -> Result<bool, Stopped> {
+        match self.back_fill(until).await {
+            Err(Stopped::Failed) => Ok(false),
+            filled => filled,
         }
     }
 

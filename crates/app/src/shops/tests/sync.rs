@@ -595,6 +595,18 @@ async fn orders_that_are_read_one_by_one_for_long_make_no_new_one_late_and_let_o
 }
 
 #[tokio::test]
+async fn orders_that_are_read_one_by_one_for_long_leave_the_history_its_time() {
+    let world = with_many_young_orders().await;
+    world.store.database().cursors.retain(|cursor| cursor.stream != Stream::BackFill);
+    assert_eq!(world.short_turn().await, Duration::ZERO);
+    let before = world.store.database().runs.len();
+    world.tick().await;
+    let streams: Vec<_> = world.store.database().runs.iter().skip(before).map(|run| run.stream).collect();
+    let first = |wanted| streams.iter().position(|stream| *stream == wanted).unwrap();
+    assert!(first(Stream::BackFill) < first(Stream::Reread), "{streams:?}");
+}
+
+#[tokio::test]
 async fn orders_that_were_read_again_before_trouble_are_not_read_again_after_it() {
     let world = with_many_young_orders().await;
     let trouble = ShopError::Unavailable("HTTP 503".to_owned());

@@ -23,8 +23,8 @@ use crate::shops::{
 
 /// How far a callback's timestamp may be from our clock.
 const SKEW: Duration = Duration::seconds(90);
-/// Bytes of a host name.
-const MAX_HOST: usize = 255;
+/// Bytes of a label of a host name (RFC 1035, 2.3.4).
+const MAX_LABEL: usize = 63;
 const DOMAIN: &str = ".myshopify.com";
 
 /// The host name of a shop in lower case, from that, from its address, or from the address of its admin pages.
@@ -37,7 +37,7 @@ pub(super) fn shop_name(given: &str) -> Option<String> {
     };
     let starts = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     let is_name = starts && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    (is_name && name.len() + DOMAIN.len() <= MAX_HOST).then(|| format!("{name}{DOMAIN}"))
+    (is_name && name.len() <= MAX_LABEL).then(|| format!("{name}{DOMAIN}"))
 }
 
 /// Whether the callback was signed with the app's secret: all parameters but the signature, sorted, encoded again. A
@@ -285,6 +285,7 @@ mod tests {
     #[case("a.b.myshopify.com", None)]
     #[case(".myshopify.com", None)]
     #[case("", None)]
+    #[case(&format!("{}.myshopify.com", "a".repeat(64)), None)]
     fn a_shop_is_named_by_its_host(#[case] given: &str, #[case] expected: Option<&str>) {
         assert_eq!(shop_name(given).as_deref(), expected);
     }
