@@ -98,10 +98,15 @@ impl Turns {
     }
 
     /// Lets all end, for a while.
-    pub async fn finish(mut self) {
-        let rest = async { while self.running.join_next().await.is_some() {} };
-        let _ = timeout(GRACE, rest).await;
+    pub async fn finish(self) {
+        finish(self.running).await;
     }
+}
+
+/// Lets tasks end, for a while.
+pub async fn finish(mut running: JoinSet<()>) {
+    let rest = async { while running.join_next().await.is_some() {} };
+    let _ = timeout(GRACE, rest).await;
 }
 
 fn has_worked(turn: Result<bool, StoreError>, failed: &'static str) -> bool {

@@ -33,7 +33,7 @@ use super::{
     turn::{Stopped, Turn},
     unknown_orders::UnknownOrders,
 };
-use crate::outage;
+use crate::{outage, worker};
 
 /// How often it is looked whether hooks wait.
 const EVERY: Pause = Pause::from_secs(1);
@@ -94,7 +94,8 @@ impl HookWorker {
         Self { syncer, privacy, questions, unknown_orders: Arc::default() }
     }
 
-    /// Acts on hooks until `stop`; those under way are acted on again by the next worker.
+    /// Acts on hooks until `stop`; those under way may end then, for some seconds: with them, a token would be lost that is being
+    /// renewed, and they are held for [`HELD`].
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let (mut stop, mut acting) = (std::pin::pin!(stop), Acting::new(self.syncer.at_once));
         loop {
@@ -102,10 +103,13 @@ impl HookWorker {
                 outage::warn(&error, "hooks of shops could not be looked up");
             }
             tokio::select! {
-                () = &mut stop => return,
+                () = &mut stop => break,
                 () = sleep(EVERY) => {}
             }
         }
+        // What waits for a place begins nothing any more.
+        acting.places.close();
+        worker::finish(acting.running).await;
     }
 
     /// Begins to act on what waits. A connection whose hooks take long, such as those of a large catalogue, keeps no other one

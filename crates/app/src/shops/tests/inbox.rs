@@ -160,6 +160,22 @@ async fn hooks_of_a_connection_wait_for_those_of_no_other_one() {
     assert_eq!(world.done(), [1]);
 }
 
+/// A refresh token may work once: with the renewal, the connection would be lost.
+#[tokio::test(start_paused = true)]
+async fn hooks_that_are_acted_on_when_the_process_stops_come_to_their_end() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.place("1", START - Duration::HOUR, dec!(10));
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.accepted = vec!["access-2".to_owned()];
+        answers.renewal_takes = std::time::Duration::from_secs(3);
+    }
+    world.receive([of_order("1")]);
+    world.worker().run(sleep(std::time::Duration::from_secs(1))).await;
+    assert_eq!(world.platform.answers.lock().unwrap().refreshed_with, ["refresh-1"]);
+    assert_eq!((world.order_ids(), world.done()), (vec!["1".to_owned()], vec![1]));
+}
+
 #[tokio::test]
 async fn an_app_that_was_removed_ends_the_connection_unless_the_shop_was_connected_since() {
     let world = World::connected(Platform::Shopify);

@@ -43,6 +43,8 @@ pub struct Answers {
     pub errors: VecDeque<ShopError>,
     /// What the next renewals answer instead; `None` answers as usual.
     pub refreshes: VecDeque<Option<RefreshError>>,
+    /// How long a renewal takes.
+    pub renewal_takes: std::time::Duration,
     /// Refresh tokens that were sent.
     pub refreshed_with: Vec<String>,
     /// Access tokens that are accepted; empty: all.
@@ -186,13 +188,16 @@ impl ShopAuth for FakePlatform {
     }
 
     async fn refresh(&self, _: &str, refresh: &Secret, now: OffsetDateTime) -> Result<Tokens, RefreshError> {
-        let (answer, generation) = {
+        let (answer, generation, takes) = {
             let mut answers = self.answers.lock().unwrap();
             answers.refreshed_with.push(refresh.expose().to_owned());
-            (answers.refreshes.pop_front().flatten(), answers.refreshed_with.len() + 1)
+            (answers.refreshes.pop_front().flatten(), answers.refreshed_with.len() + 1, answers.renewal_takes)
         };
         // Others have their turn while the reply is on its way.
         tokio::task::yield_now().await;
+        if !takes.is_zero() {
+            tokio::time::sleep(takes).await;
+        }
         let renewed = tokens(generation, now);
         let ends = renewed.access_expires_at.unwrap();
         self.answers.lock().unwrap().ends.insert(renewed.access.expose().to_owned(), ends);
