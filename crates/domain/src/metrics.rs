@@ -13,11 +13,17 @@ pub mod stock;
 #[cfg(test)]
 mod tests;
 
-use rust_decimal::{Decimal, prelude::ToPrimitive};
+use rust_decimal::{
+    Decimal,
+    prelude::{FromPrimitive, ToPrimitive},
+};
 
 pub use profit::Components;
 
-use crate::daily::DayTotals;
+use crate::{
+    daily::DayTotals,
+    money::{self, Currency},
+};
 
 /// The sums that every metric follows from, over a day or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -133,6 +139,15 @@ impl Metric {
     /// [`of`](Self::of) a day, as a number for statistics.
     pub fn measured(self, day: &DayTotals) -> Option<f64> {
         self.of(&Sums::from(day))?.to_f64().filter(|value| value.is_finite())
+    }
+
+    /// A value as it is shown: an amount half-even to the minor unit of its currency, anything else with four decimals.
+    pub fn rounded(self, value: f64, currency: Currency) -> f64 {
+        let decimals = if self.unit() == Unit::Money { currency.exponent() } else { 4 };
+        // What is too large for a decimal has no decimals.
+        let Some(exact) = Decimal::from_f64(value) else { return value };
+        let rounded = money::round(exact, decimals);
+        if rounded.is_zero() { 0.0 } else { rounded.to_f64().unwrap_or(value) }
     }
 
     /// How the metric is called in a sentence.

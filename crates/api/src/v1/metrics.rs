@@ -6,6 +6,7 @@ use domain::{
     freshness::Dated,
     metric_days::{Expected, JudgedDay},
     metrics::Metric,
+    money::Currency,
     page::PageRequest,
     profit::page_of_days,
 };
@@ -22,7 +23,7 @@ use crate::{
     input::Input,
     names,
     query::{FullDays, Limit},
-    respond::{API_VERSION, Pagination, Reply, Warnings, date, round4},
+    respond::{API_VERSION, Pagination, Reply, Warnings, date},
     state::State,
     warnings::Warning,
     window::{self, Until},
@@ -52,12 +53,13 @@ struct DayBody {
     anomaly_id: Option<i64>,
 }
 
-impl From<JudgedDay> for DayBody {
-    fn from(judged: JudgedDay) -> Self {
+impl DayBody {
+    fn new(judged: JudgedDay, metric: Metric, currency: Currency) -> Self {
         let JudgedDay { day, observed, expected, anomaly } = judged;
-        let rounded = |Expected { value, low, high }| [value, low, high].map(|figure| Some(round4(figure)));
-        let [expected, low, high] = expected.map(rounded).unwrap_or_default();
-        Self { day: date(day), observed: observed.map(round4), expected, low, high, anomaly_id: anomaly.map(|id| id.0) }
+        let shown = |value| metric.rounded(value, currency);
+        let interval = |Expected { value, low, high }| [value, low, high].map(|figure| Some(shown(figure)));
+        let [expected, low, high] = expected.map(interval).unwrap_or_default();
+        Self { day: date(day), observed: observed.map(shown), expected, low, high, anomaly_id: anomaly.map(|id| id.0) }
     }
 }
 
@@ -132,7 +134,8 @@ pub async fn get(caller: Caller, query: Listing<ListParams>, state: web::Data<St
     let page = PageRequest { limit: limit.requested().unwrap_or(window_days), cursor };
     let found = page_of_days(found, page, |judged| judged.day);
     let pagination = Pagination::new(page, &found);
-    let data: Vec<DayBody> = found.items.into_iter().map(Into::into).collect();
+    let currency = caller.currency();
+    let data: Vec<DayBody> = found.items.into_iter().map(|judged| DayBody::new(judged, metric, currency)).collect();
     let freshness = FreshnessBody::new(freshness, caller.zone());
     if format == Format::Csv {
         let about = CsvMetadata { name: "metrics", day: range.last, freshness: Some(freshness), warnings: &warnings };

@@ -20,6 +20,7 @@ use domain::{
     jobs::WriteOutcome,
     metric_days::{KEPT_DAYS, NEEDED_DAYS},
     metrics::Metric,
+    money::Currency,
     profit::DayRange,
     texts::{Locale, Texts},
     zone::Zone,
@@ -54,6 +55,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let kept = work.deps.anomalies.observed(account.id, older).await?;
     let zone = account.timezone.clone();
     let begins = known.first().map(|day| day.day);
+    let currency = account.currency;
     let (shop, events, expected) = off_thread(move || {
         let (shop, events) = Shop::judged(known.clone(), holidays, scored, zone);
         let expected = expected::days(&known, &shop, &kept);
@@ -72,6 +74,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let detected = off_thread(move || {
         let findings = shop.findings(&events, &parts);
         let stories = shop.stories(&findings, &Parts::new(&parts), stock_outs);
+        let findings = findings.into_iter().map(|finding| rounded(finding, currency)).collect();
         Detected { findings, stories, days: expected, begins }
     })
     .await?;
@@ -262,6 +265,18 @@ fn finding(metric: Metric, event: &Anomaly, zone: &Zone) -> Finding {
         drivers: Vec::new(),
         cause: None,
         is_shift: event.shape == Shape::Shift,
+    }
+}
+
+/// The finding with the figures of its day as they are shown.
+fn rounded(finding: Finding, currency: Currency) -> Finding {
+    let Ok(metric) = finding.metric.parse::<Metric>() else { return finding };
+    let round = |value| metric.rounded(value, currency);
+    Finding {
+        observed_value: round(finding.observed_value),
+        expected_value: round(finding.expected_value),
+        expected_interval: finding.expected_interval.map(|(low, high)| (round(low), round(high))),
+        ..finding
     }
 }
 

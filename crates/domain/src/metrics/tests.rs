@@ -57,6 +57,27 @@ fn profit_follows_the_printed_definitions() {
     assert_eq!((day.margin(), day.margin_pct()), (Some(dec!(0.3)), Some(dec!(30))));
 }
 
+/// As every other amount of the account, so that the same figure of a day is the same everywhere.
+#[rstest]
+#[case(Metric::Profit, "USD", -1_056.739_5, -1_056.74)]
+#[case(Metric::GrossRevenue, "USD", 685.695, 685.7)]
+#[case(Metric::GrossRevenue, "USD", 685.685, 685.68)]
+#[case(Metric::Aov, "JPY", 2_554.5, 2_554.0)]
+#[case(Metric::Cac, "KWD", 1.540_5, 1.54)]
+#[case(Metric::NetRevenue, "USD", -0.004, 0.0)]
+#[case(Metric::Margin, "JPY", 0.123_45, 0.1234)]
+#[case(Metric::Orders, "JPY", 12.5, 12.5)]
+#[case(Metric::Profit, "USD", 1e300, 1e300)]
+fn an_amount_is_shown_to_the_minor_unit(
+    #[case] metric: Metric,
+    #[case] currency: Currency,
+    #[case] value: f64,
+    #[case] shown: f64,
+) {
+    let rounded = metric.rounded(value, currency);
+    assert_eq!((rounded.to_bits(), rounded.is_sign_negative()), (shown.to_bits(), shown < 0.0), "{rounded}");
+}
+
 #[test]
 fn a_quiet_day_has_counts_but_no_ratios() {
     let quiet = DayTotals::quiet(date!(2026 - 03 - 01));
