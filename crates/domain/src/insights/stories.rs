@@ -48,10 +48,11 @@ fn category(story: &Story) -> Category {
 
 fn told(story: &Story, record: Option<Record>) -> Told {
     let Seen { gauge, part, band } = &story.seen;
-    let Band { observed, expected, low, high } = *band;
-    let figure = |value: f64| match gauge {
-        Gauge::Orders | Gauge::Visitors => Value::Count(amount(value)),
-        _ => Value::Money(amount(value)),
+    let Band { observed, expected, .. } = *band;
+    let (low, high) = shown_range(&story.seen);
+    let figure = |value: f64| {
+        let shown = amount(value);
+        if is_counted(*gauge) { Value::Count(shown) } else { Value::Money(shown) }
     };
     // Only profit can be expected below zero.
     let possible = |value: f64| if *gauge == Gauge::Profit { value } else { value.max(0.0) };
@@ -99,17 +100,30 @@ fn told(story: &Story, record: Option<Record>) -> Told {
     lasting(with_money(told, story.money), story)
 }
 
+const fn is_counted(gauge: Gauge) -> bool {
+    matches!(gauge, Gauge::Orders | Gauge::Visitors)
+}
+
+/// What is expected at least and at most, as texts say it: of what is counted, the whole numbers within.
+fn shown_range(seen: &Seen) -> (f64, f64) {
+    let Band { low, high, .. } = seen.band;
+    if is_counted(seen.gauge) { (low.ceil(), high.floor()) } else { (low, high) }
+}
+
 /// From this share on, a lever is all of it.
 const CERTAIN: f64 = 0.995;
 
 /// What ends it.
 fn back(story: &Story) -> &'static str {
     let is_out_of_stock = story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::StockOut);
-    match story.seen.band {
+    let Band { observed, expected, .. } = story.seen.band;
+    let (low, _) = shown_range(&story.seen);
+    match story.subject {
         _ if is_out_of_stock => "stock",
-        _ if story.subject == Subject::Tracking => "visits",
-        Band { observed, expected, low, .. } if observed < expected && low > 0.0 => "low",
-        Band { observed, expected, .. } if observed > expected => "high",
+        Subject::Tracking => "visits",
+        // Nothing or more is every day.
+        _ if observed < expected && amount(low) > Decimal::ZERO => "low",
+        _ if observed > expected => "high",
         _ => "normal",
     }
 }
@@ -219,6 +233,23 @@ mod tests {
             phase: Phase::Open,
         };
         StoryFact { id: StoryId(12), story }
+    }
+
+    #[test]
+    fn an_event_is_over_with_a_figure_that_is_within_the_range() {
+        let body = |low, gauge| {
+            let mut fact = by_profit((gauge == Gauge::Orders).then_some((LeverKind::ClosedDay, None)));
+            let band = Band { observed: 0.0, expected: 4.2, low, high: 9.6 };
+            (fact.story.seen, fact.story.direction) = (Seen { gauge, part: None, band }, Direction::Down);
+            let texts = Texts::of(Locale::ENGLISH).as_of(date!(2026 - 03 - 01));
+            draft(&fact, None).told.wording(&texts, "USD".parse().unwrap()).body
+        };
+        let ends = |text: String, end: &str| assert!(text.ends_with(end), "{text}");
+        ends(body(0.3, Gauge::Orders), "It is over when the daily figure is 1 or more again.");
+        ends(body(30.2, Gauge::Orders), "It is over when the daily figure is 31 or more again.");
+        ends(body(0.0, Gauge::Orders), "It is over when days are normal again.");
+        ends(body(0.004, Gauge::GrossRevenue), "It is over when days are normal again.");
+        ends(body(0.3, Gauge::GrossRevenue), "It is over when the daily figure is 0.30 USD or more again.");
     }
 
     #[test]

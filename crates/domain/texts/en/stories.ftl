@@ -167,7 +167,7 @@ insight-story =
         }
        *[none] {""}
     }{ $has_returned ->
-        [yes] {" "}An estimated { $returned } is taken off for goods that came back.
+        [yes] {" "}An estimated { $returned } is taken off for all goods that came back.
        *[no] {""}
     }{ $state ->
         [open] {" "}It is over when { $back ->

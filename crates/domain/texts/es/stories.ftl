@@ -167,7 +167,7 @@ insight-story =
         }
        *[none] {""}
     }{ $has_returned ->
-        [yes] {" "}Ya se descontaron unos { $returned } (estimados) de mercadería devuelta.
+        [yes] {" "}Ya se descontaron unos { $returned } (estimados) de toda la mercadería devuelta.
        *[no] {""}
     }{ $state ->
         [open] {" "}Termina cuando { $back ->

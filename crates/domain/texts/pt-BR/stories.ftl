@@ -167,7 +167,7 @@ insight-story =
         }
        *[none] {""}
     }{ $has_returned ->
-        [yes] {" "}Já foram descontados cerca de { $returned } (estimados) de mercadoria devolvida.
+        [yes] {" "}Já foram descontados cerca de { $returned } (estimados) de toda a mercadoria devolvida.
        *[no] {""}
     }{ $state ->
         [open] {" "}Termina quando { $back ->
