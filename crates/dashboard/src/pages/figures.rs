@@ -1,6 +1,7 @@
 //! How the figures of a metric are shown, told and compared.
 
 use domain::{
+    freshness::Dated,
     metrics::{Components, Metric, Sums, Unit},
     periods::Change,
     profit::{Basis, DayRange, Snapshot},
@@ -23,9 +24,9 @@ pub fn sums(snapshots: &[Snapshot], range: DayRange) -> Sums {
 }
 
 /// What the profit of a range rests on that the shop does not tell, or leaves out: a sentence each.
-pub fn lacks(writer: &Writer, snapshots: &[Snapshot], range: DayRange) -> Vec<String> {
+pub fn lacks(writer: &Writer, profit: &Dated<Vec<Snapshot>>, range: DayRange) -> Vec<String> {
     let (mut basis, mut without_rates) = (Basis::default(), 0_i64);
-    for day in snapshots.iter().filter(|day| (range.first..=range.last).contains(&day.date)) {
+    for day in profit.found.iter().filter(|day| (range.first..=range.last).contains(&day.date)) {
         basis += day.basis;
         without_rates += i64::from(day.lacks_rates);
     }
@@ -34,7 +35,10 @@ pub fn lacks(writer: &Writer, snapshots: &[Snapshot], range: DayRange) -> Vec<St
     let percent = |known: Decimal| writer.percent(known.trunc() / Decimal::ONE_HUNDRED, 0);
     let costs = costs.map(|known| writer.message("profit-lacks-costs").text("share", percent(known)).say());
     let rates = (without_rates > 0).then(|| writer.message("profit-lacks-rates").count("days", without_rates).say());
-    costs.into_iter().chain(rates).collect()
+    // Between midnight and the night's jobs, the day that has just ended is as it was when it began.
+    let computed = profit.freshness.as_of.filter(|at| writer.zone.day_of(*at) <= range.last);
+    let later = computed.map(|at| writer.message("profit-lacks-later").text("at", writer.moment(at)).say());
+    later.into_iter().chain(costs).chain(rates).collect()
 }
 
 /// What of the profit is estimated, and how it can be made exact: a sentence each.

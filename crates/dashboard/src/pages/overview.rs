@@ -82,7 +82,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         window: window(&writer, complete),
         period: periods(&writer, query.window, |window| Query { window, ..query }.address()),
         compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
-        lacks: lacks(&writer, &profit.found, complete),
+        lacks: lacks(&writer, &profit, complete),
         news,
         figures_label: writer.say("figures"),
         figures: figures::all(&writer, query, &now_sums, before_sums.as_ref()),

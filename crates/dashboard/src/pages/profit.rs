@@ -89,7 +89,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         window: window(&writer, complete),
         period: periods(&writer, query.window, |window| Query { window, cursor: None, ..query }.address()),
         compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
-        lacks: lacks(&writer, &found.found, source.complete),
+        lacks: lacks(&writer, &found, source.complete),
         figures: source.figures(),
         way_head: way::head(&source),
         way: way::panel(&source),
@@ -234,16 +234,24 @@ mod tests {
 
     #[test]
     fn what_profit_rests_on_is_told_beside_it() {
-        let told = |share: Decimal, lacks_rates| {
+        let computed = |share: Decimal, lacks_rates, as_of| {
             let snapshot = Snapshot { lacks_rates, ..day(date!(2026 - 11 - 21), dec!(100), share) };
             let all = DayRange { first: snapshot.date, last: snapshot.date };
-            lacks(&writer("en"), &[snapshot], all)
+            let freshness = Freshness { job: JobName::ProfitSnapshots, as_of, sources: vec![] };
+            lacks(&writer("en"), &Dated { found: vec![snapshot], freshness }, all)
         };
+        let told = |share: Decimal, lacks_rates| computed(share, lacks_rates, None);
         assert_eq!(told(dec!(100), false), Vec::<String>::new());
         assert!(told(dec!(99.97), false)[0].starts_with("The cost of 99% of the goods sold is known."));
         let rates = "On 1 day profit leaves out ad spend in a currency without a rate of exchange. Import the \
             rates, and it is counted from the next night on.";
         assert_eq!(told(dec!(100), true), [rates]);
+        // A day that was not over when it was computed, the last time just after it began.
+        let zone = writer("en").zone.clone();
+        let begins = |day: Date| Some(zone.start_of(day) + time::Duration::minutes(7));
+        let later = computed(dec!(100), false, begins(date!(2026 - 11 - 21)));
+        assert!(later.len() == 1 && later[0].starts_with("What came in after"), "{later:?}");
+        assert_eq!(computed(dec!(100), false, begins(date!(2026 - 11 - 22))), Vec::<String>::new());
     }
 
     #[test]

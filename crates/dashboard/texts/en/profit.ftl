@@ -53,6 +53,7 @@ profit-of = Profit { $day_on }
 neighbours = Other days
 each-figure = Each figure, and how it came about
 profit-lacks-costs = The cost of { $share } of the goods sold is known. The rest is estimated, and profit with it: import unit costs to make it exact.
+profit-lacks-later = What came in after { $at } is not in these figures yet: they are computed every night.
 profit-lacks-rates = On { $days_n ->
     [one] { $days } day
    *[other] { $days } days

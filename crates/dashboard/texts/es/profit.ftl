@@ -53,6 +53,7 @@ profit-of = Ganancia { $day_on }
 neighbours = Otros días
 each-figure = Cada cifra y de dónde sale
 profit-lacks-costs = Se conoce el costo del { $share } de lo vendido. El resto se estima, y la ganancia también: importa los costos unitarios para que sea exacta.
+profit-lacks-later = Lo que llegó después de { $at } todavía no está en estas cifras: se calculan cada noche.
 profit-lacks-rates = En { $days_n ->
     [one] { $days } día
    *[other] { $days } días

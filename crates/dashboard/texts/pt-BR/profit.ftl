@@ -53,6 +53,7 @@ profit-of = Lucro { $day_on }
 neighbours = Outros dias
 each-figure = Cada número e de onde vem
 profit-lacks-costs = Conhece-se o custo de { $share } do que foi vendido. O restante é estimado, e o lucro também: importe os custos unitários para que ele seja exato.
+profit-lacks-later = O que chegou depois de { $at } ainda não está nestes números: eles são calculados todas as noites.
 profit-lacks-rates = Em { $days_n ->
     [one] { $days } dia
    *[other] { $days } dias
