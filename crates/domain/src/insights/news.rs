@@ -54,19 +54,25 @@ impl Record {
     }
 }
 
+/// What counts of a day's sales: nothing where half of them or more was given back on the day, such as a bulk order that was
+/// cancelled.
+fn sales(day: &DayTotals) -> Decimal {
+    if day.refunds * Decimal::TWO < day.gross_revenue { day.gross_revenue } else { Decimal::ZERO }
+}
+
 /// The best day of all that are known, if it was one of the last. Days are one after the other.
 pub(super) fn record(days: &[DayTotals]) -> Option<Record> {
     let since_first = days.iter().position(|day| !day.gross_revenue.is_zero())?;
     let known = days.get(since_first..)?;
     let (before, news) = known.split_at(known.len().checked_sub(RECORD_NEWS)?);
     // Of equal ones the first: the next is no record.
-    let best = news.iter().rev().max_by_key(|day| day.gross_revenue)?;
-    let old = before.iter().map(|day| day.gross_revenue).max()?;
-    if before.len() < RECORD_OF_DAYS || best.gross_revenue <= old {
+    let best = news.iter().rev().max_by_key(|day| sales(day))?;
+    let old = before.iter().map(sales).max()?;
+    if before.len() < RECORD_OF_DAYS || sales(best) <= old {
         return None;
     }
     // It may have been beaten before, on another of the last days.
-    let record = known.iter().take_while(|day| day.day < best.day).max_by_key(|day| day.gross_revenue)?;
+    let record = known.iter().take_while(|day| day.day < best.day).max_by_key(|day| sales(day))?;
     Some(Record {
         day: best.day,
         sales: best.gross_revenue,
@@ -151,9 +157,17 @@ mod tests {
             None => dec!(100),
         };
         let day = |at: i64| DayTotals { gross_revenue: sales(at), ..DayTotals::quiet(first + Duration::days(at)) };
-        let found = record(&(0..100).map(day).collect::<Vec<_>>());
-        let of = |day: Date| (day - first).whole_days();
-        let told = found.map(|found| (of(found.day), of(found.before.0), found.before.1));
-        assert_eq!(told, expected.map(|(day, before, sales)| (day, before, Decimal::from(sales))));
+        let mut days: Vec<DayTotals> = (0..100).map(day).collect();
+        let told = |days: &[DayTotals]| {
+            let of = |day: Date| (day - first).whole_days();
+            record(days).map(|found| (of(found.day), of(found.before.0), found.before.1))
+        };
+        let expected = expected.map(|(day, before, sales)| (day, before, Decimal::from(sales)));
+        assert_eq!(told(&days), expected);
+        // Days on which most was cancelled again are no record, and none to beat.
+        for cancelled in [20, 97] {
+            (days[cancelled].gross_revenue, days[cancelled].refunds) = (dec!(9000), dec!(8800));
+        }
+        assert_eq!(told(&days), expected);
     }
 }

@@ -117,13 +117,13 @@ const CERTAIN: f64 = 0.995;
 fn back(story: &Story) -> &'static str {
     let is_out_of_stock = story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::StockOut);
     let Band { observed, expected, .. } = story.seen.band;
-    let (low, _) = shown_range(&story.seen);
+    let (low, high) = shown_range(&story.seen);
     match story.subject {
         _ if is_out_of_stock => "stock",
         Subject::Tracking => "visits",
-        // Nothing or more is every day.
+        // Nothing or more is every day, and nothing or less is no range.
         _ if observed < expected && amount(low) > Decimal::ZERO => "low",
-        _ if observed > expected => "high",
+        _ if observed > expected && (amount(high) > Decimal::ZERO || story.seen.gauge == Gauge::Profit) => "high",
         _ => "normal",
     }
 }
@@ -250,6 +250,14 @@ mod tests {
         ends(body(0.0, Gauge::Orders), "It is over when days are normal again.");
         ends(body(0.004, Gauge::GrossRevenue), "It is over when days are normal again.");
         ends(body(0.3, Gauge::GrossRevenue), "It is over when the daily figure is 0.30 USD or more again.");
+        // Of a product that is never given back.
+        let mut refunded = by_profit(Some((LeverKind::Refund, Some("MUG"))));
+        let band = Band { observed: 400.0, expected: 0.0, low: 0.0, high: 0.0 };
+        refunded.story.subject = Subject::Refunds;
+        refunded.story.seen = Seen { gauge: Gauge::Refunds, part: Some("MUG".to_owned()), band };
+        assert_eq!(back(&refunded.story), "normal");
+        refunded.story.seen.band.high = 12.0;
+        assert_eq!(back(&refunded.story), "high");
     }
 
     #[test]
