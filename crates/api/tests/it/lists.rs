@@ -546,7 +546,7 @@ fn the_full_days_of_a_metric_with_what_was_expected_of_them() {
         json!({
             "metric": "aov",
             "data": [
-                {"day": "2026-05-01", "observed": 22.3, "expected": 48.0, "low": 39.5, "high": 57.1235, "anomaly_id": 77},
+                {"day": "2026-05-01", "observed": 22.3, "expected": 48.0, "low": 39.5, "high": 57.12, "anomaly_id": 77},
                 {"day": "2026-04-30", "observed": null, "expected": null, "low": null, "high": null, "anomaly_id": null}
             ],
             "window_days": 2, "freshness": shown_freshness("anomaly_detection"),
@@ -562,7 +562,7 @@ fn the_full_days_of_a_metric_with_what_was_expected_of_them() {
     assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"metrics-2026-05-01.csv\""));
     assert_eq!(
         String::from_utf8(file.body.clone()).unwrap(),
-        "day,observed,expected,low,high,anomaly_id\r\n2026-05-01,22.3,48.0,39.5,57.1235,77\r\n2026-04-30,,,,,\r\n"
+        "day,observed,expected,low,high,anomaly_id\r\n2026-05-01,22.3,48.0,39.5,57.12,77\r\n2026-04-30,,,,,\r\n"
     );
     let answer = service.get("/api/v1/metrics", BOTH);
     assert_eq!(answer.error(), (400, "missing_parameter".into()));
