@@ -63,6 +63,12 @@ text_enum!(
     }
 );
 
+impl Kind {
+    /// Those that tell how something stands, which is known for certain: over when a run does not find them.
+    pub const STANDING: [Self; 4] =
+        [Self::IntegrationStale, Self::LowCredits, Self::WebhooksFailing, Self::UnansweredConversations];
+}
+
 text_enum!(
     /// What to do about it.
     Action {
@@ -410,7 +416,8 @@ pub trait RiskSource: Send + Sync {
 #[async_trait]
 pub trait RiskWriter: Send + Sync {
     /// Writes what was found and ends the run at `now`, in one transaction. A risk that was known keeps its row and since
-    /// when it is known; one that was not found for [`FORGOTTEN_AFTER_DAYS`] is removed.
+    /// when it is known; one that was not found for [`FORGOTTEN_AFTER_DAYS`], or is of a [standing](Kind::STANDING) kind and was
+    /// not found by this run, is removed.
     async fn replace(
         &self,
         claim: &Claim,

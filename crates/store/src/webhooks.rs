@@ -27,7 +27,7 @@ use crate::{
         query::RunQueryDsl,
     },
     people::audit,
-    schema::webhook_subscriptions,
+    schema::{risks, webhook_subscriptions},
 };
 
 #[derive(Queryable, Selectable)]
@@ -139,6 +139,8 @@ impl WebhookStore for Store {
                 let update = diesel::update(target).set(change).returning(webhook_subscriptions::url);
                 let url: Option<String> = update.get_result(connection).await.optional()?;
                 if let Some(url) = &url {
+                    let of_it = risks::table.filter(risks::account_id.eq(account.0)).filter(risks::webhook_id.eq(id));
+                    diesel::delete(of_it).execute(connection).await?;
                     audit::changed(connection, note, url, (None, None), now).await?;
                 }
                 Ok(url.is_some())

@@ -12,7 +12,7 @@ use domain::{
     accounts::Platform,
     audit::Entry,
     events::{Instant, IntegrationConnected, IntegrationDisconnected, IntegrationRevoked},
-    integrations::{Fact, Integration},
+    integrations::{Fact, Integration, RevokeReason},
     shops::{
         connections::{ConnectError, ConnectionStore, Description, NewConnection, Revocation, Revoked},
         tokens::SealedTokens,
@@ -33,7 +33,7 @@ use crate::{
     },
     integrations::one,
     people::audit,
-    schema::{accounts, integrations, shop_owners},
+    schema::{accounts, integrations, risks, shop_owners},
     social::profiles::{follow, unfollow},
     webhooks::outbox,
 };
@@ -356,6 +356,11 @@ async fn revoke(
     ForgetTokens { account: account.0, id: id.0 }.execute(session).await?;
     EndSync { account: account.0, id: id.0 }.execute(session).await?;
     ForgetFailures { account: account.0, id: id.0 }.execute(session).await?;
+    if reason == RevokeReason::Manual {
+        // That nothing is read of it is as its owner wants it.
+        let of_shop = risks::table.filter(risks::account_id.eq(account.0)).filter(risks::integration_id.eq(id.0));
+        diesel::delete(of_shop).execute(session).await?;
+    }
     unfollow(session, account, id, now).await?;
     if let Some(shop_id) = &ending.shop_id {
         let owner = shop_owners::table.find((&ending.provider, shop_id, account.0));

@@ -1,10 +1,11 @@
 //! What risks are found in, how they are kept from run to run, and how they are listed.
 
 use domain::{
-    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, ProductId,
+    AccountId, AdEntityId, CreativeId, CustomerId, InsightId, IntegrationId, ProductId, SubscriptionId,
     ads::CampaignSums,
     daily::DailyStore,
     insights::Severity,
+    integrations::RevokeReason,
     jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
     metrics::returns::OrderValue,
     page::PageRequest,
@@ -13,6 +14,8 @@ use domain::{
         Finding, Kind, Links, Listing, Measure, OpenInsight, ProductSales, Risk, RiskSource, RiskStore, RiskWriter,
         Summary, TiredAd, Unanswered,
     },
+    shops::connections::{ConnectionStore, Revocation, Revoked},
+    webhooks::WebhookStore,
 };
 use rust_decimal::{Decimal, dec};
 use time::{
@@ -128,6 +131,46 @@ async fn a_risk_keeps_its_number_while_it_lasts_and_is_forgotten_after_three_day
     assert_eq!((again[0].number, again[0].detected_at), (first[1].number, NOW));
     assert!(again[1].number > first[0].number && again[1].detected_at == at(next(4)), "a new risk: {again:?}");
     assert_eq!(all(&db, other).await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_stands_otherwise_now_is_no_risk_from_the_next_run_on() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let standing = Kind::STANDING.map(|kind| Finding { kind, ..finding("1", Severity::High, None) });
+    let mug = finding("mug", Severity::Low, None);
+    let first: Vec<Finding> = standing.into_iter().chain([mug]).collect();
+    found(&db, account, DAY, first).await;
+    assert_eq!(all(&db, account).await.len(), 5);
+
+    let credits = Finding { kind: Kind::LowCredits, ..finding("1", Severity::High, None) };
+    found(&db, account, DAY + Duration::DAY, vec![credits]).await;
+    let left: Vec<Kind> = all(&db, account).await.iter().map(|risk| risk.found.kind).collect();
+    assert_eq!(left, [Kind::LowCredits, Kind::Stockout]);
+}
+
+#[tokio::test]
+async fn the_risk_of_a_webhook_or_shop_goes_when_its_owner_ends_it() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let id = async |sql: &str| -> i64 { db.sql.query_one(sql, &[&account.0]).await.unwrap().get(0) };
+    let webhook = "INSERT INTO webhook_subscriptions (account_id, url, events, sealed_secret, created_at)
+        VALUES ($1, 'https://a.example', '{*}', '', now()) RETURNING id";
+    let integration = "INSERT INTO integrations (account_id, provider, shop, connected_at)
+        VALUES ($1, 'shopify', 'a.example', now()) RETURNING id";
+    let (webhook, shop) = (SubscriptionId(id(webhook).await), IntegrationId(id(integration).await));
+    let linked = |kind, subject: &str, links| Finding { kind, links, ..finding(subject, Severity::High, None) };
+    let failing = linked(Kind::WebhooksFailing, "1", Links { webhook_id: Some(webhook), ..Links::default() });
+    let other = SubscriptionId(webhook.0 + 1);
+    let other = linked(Kind::WebhooksFailing, "2", Links { webhook_id: Some(other), ..Links::default() });
+    let stale = linked(Kind::IntegrationStale, "1", Links { integration_id: Some(shop), ..Links::default() });
+    found(&db, account, DAY, vec![failing, other.clone(), stale]).await;
+
+    assert!(WebhookStore::revoke(&*db.store, account, webhook, None, NOW).await.unwrap());
+    let manual = Revocation { reason: RevokeReason::Manual, generation: None, now: NOW };
+    assert_eq!(ConnectionStore::revoke(&*db.store, account, shop, manual, None).await.unwrap(), Revoked::Now);
+    let left: Vec<Finding> = all(&db, account).await.into_iter().map(|risk| risk.found).collect();
+    assert_eq!(left, [other]);
 }
 
 #[tokio::test]

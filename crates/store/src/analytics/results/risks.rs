@@ -7,7 +7,7 @@ use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Jsonb, Nullable, N
 use domain::{
     StoreError,
     jobs::{Claim, WriteOutcome},
-    risks::{Action, Exposure, FORGOTTEN_AFTER_DAYS, Finding, Links, RiskWriter},
+    risks::{Action, Exposure, FORGOTTEN_AFTER_DAYS, Finding, Kind, Links, RiskWriter},
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -54,9 +54,17 @@ statement!(
 );
 
 statement!(
-    /// Removes what was last found before `first` or, by a run for a later day, after `last`.
-    Forget(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> () = "
-    DELETE FROM risks WHERE account_id = $1 AND found_on NOT BETWEEN $2 AND $3"
+    /// Removes what was last found before `first` or, by a run for a later day, after `last`, and of the standing kinds what was
+    /// not found `now`.
+    Forget(
+        account: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+        standing: Vec<&'static str> => Array<Text>,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    DELETE FROM risks
+    WHERE account_id = $1 AND (found_on NOT BETWEEN $2 AND $3 OR (kind = ANY($4) AND last_seen_at <> $5))"
 );
 
 #[async_trait]
@@ -72,7 +80,8 @@ impl RiskWriter for Store {
         let first = last.saturating_sub(Duration::days(FORGOTTEN_AFTER_DAYS - 1));
         self.finish(claim, now, async |connection| {
             let written = upsert.execute(connection).await?;
-            let removed = Forget { account, first, last }.execute(connection).await?;
+            let standing = Kind::STANDING.iter().map(|kind| kind.as_str()).collect();
+            let removed = Forget { account, first, last, standing, now }.execute(connection).await?;
             Ok(u64::try_from(written + removed).unwrap_or(u64::MAX))
         })
         .await
