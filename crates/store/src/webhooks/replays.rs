@@ -196,10 +196,20 @@ impl ReplayStore for Store {
         note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Replay>, StartError> {
+        let key = idempotency.as_ref();
+        // Counting may take long: nothing is counted for what is refused, or was started before.
+        let before = self
+            .transact::<_, WriteError<StartError>>(async |connection| {
+                started_before(connection, account, selection.subscription, key, now).await
+            })
+            .await;
+        if let Some(row) = before.map_err(WriteError::into_refusal)? {
+            return Ok(Idempotent { value: row.try_into()?, replayed: true });
+        }
         let walk = self.walk(account, &selection).await?;
         let started = self
             .transact::<_, WriteError<StartError>>(async |connection| {
-                start_once(connection, account, (&selection, walk), idempotency.as_ref(), note, now).await
+                start_once(connection, account, (&selection, walk), key, note, now).await
             })
             .await;
         let Idempotent { value, replayed } = started.map_err(WriteError::into_refusal)?;
@@ -281,21 +291,21 @@ impl Store {
     }
 }
 
-async fn start_once(
+/// What was started under the key. With `None` another may start, unless one does after the transaction.
+async fn started_before(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    (selection, walk): (&Selection, Walk),
+    subscription: SubscriptionId,
     key: Option<&IdempotencyKey>,
-    note: Option<Entry>,
     now: OffsetDateTime,
-) -> Result<Idempotent<ReplayRow>, WriteError<StartError>> {
+) -> Result<Option<ReplayRow>, WriteError<StartError>> {
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let id = result.get("replay_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
         let row: ReplayRow =
             replays::table.find((account.0, id)).select(ReplayRow::as_select()).first(connection).await?;
-        return Ok(Idempotent { value: row.into_started(), replayed: true });
+        return Ok(Some(row.into_started()));
     }
     // Keeps two requests from both being the last that may start.
     lock(connection, account).await?;
@@ -306,7 +316,21 @@ async fn start_once(
         .load(connection)
         .await?;
     let running: Vec<_> = running.into_iter().map(SubscriptionId).collect();
-    may_start(selection.subscription, &running).map_err(WriteError::Refused)?;
+    may_start(subscription, &running).map_err(WriteError::Refused)?;
+    Ok(None)
+}
+
+async fn start_once(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    (selection, walk): (&Selection, Walk),
+    key: Option<&IdempotencyKey>,
+    note: Option<Entry>,
+    now: OffsetDateTime,
+) -> Result<Idempotent<ReplayRow>, WriteError<StartError>> {
+    if let Some(row) = started_before(connection, account, selection.subscription, key, now).await? {
+        return Ok(Idempotent { value: row, replayed: true });
+    }
     let row: ReplayRow = diesel::insert_into(replays::table)
         .values((
             replays::account_id.eq(account.0),

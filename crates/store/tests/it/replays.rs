@@ -144,6 +144,19 @@ async fn a_replay_sent_again_under_its_key_gives_the_first_answer() {
 }
 
 #[tokio::test]
+async fn nothing_is_counted_for_a_replay_that_is_refused_or_was_started_before() {
+    let (fixture, to) = with_deliveries(1).await;
+    let key = IdempotencyKey { path: "/replay".to_owned(), key: "k".to_owned(), request_hash: [1; 32] };
+    let start = |key| fixture.store.start(to.account, failed_since_start(to.subscription), key, None, START);
+    let first = start(Some(key.clone())).await.unwrap();
+    fixture.sql.batch_execute("BEGIN; LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    assert!(matches!(start(None).await, Err(StartError::Running)));
+    let again = start(Some(key)).await.unwrap();
+    assert_eq!((again.replayed, again.value), (true, first.value));
+    fixture.sql.batch_execute("ROLLBACK").await.unwrap();
+}
+
+#[tokio::test]
 async fn accounts_take_turns_at_their_replays() {
     let (fixture, first) = with_deliveries(2_000).await;
     let add = async |account| {
