@@ -1,6 +1,7 @@
 //! Figures as they are written into answers: digit by digit, and without a detour, for a page holds hundreds of them
 //! (docs/adr/0013-own-formatting.md).
 
+pub use domain::money::round4;
 use domain::money::{Currency, estimate};
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer, ser::Error as _};
@@ -106,13 +107,6 @@ fn point(left: u32, put: &mut impl FnMut(u8) -> Option<usize>) -> Option<u32> {
         put(b'.')?;
     }
     Some(left.saturating_sub(1))
-}
-
-/// A measured value with at most four decimals.
-pub fn round4(value: f64) -> f64 {
-    let scaled = (value * 10_000.0).round() / 10_000.0;
-    // Too large to have decimals at all.
-    if scaled.is_finite() { scaled } else { value }
 }
 
 /// An estimated amount, of either sign, to the minor unit of its currency.

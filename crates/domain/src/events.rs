@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 pub use payloads::*;
-pub use value::{Amount, Day, Instant};
+pub use value::{Amount, Day, Instant, Measured};
 
 use crate::{AccountId, StoreError};
 

@@ -76,6 +76,13 @@ pub fn ratio(part: Decimal, whole: Decimal) -> Decimal {
 /// The largest figure that [`estimate`] gives.
 const LARGEST_ESTIMATE: f64 = 1e15;
 
+/// A measured value with at most four decimals.
+pub fn round4(value: f64) -> f64 {
+    let scaled = (value * 10_000.0).round() / 10_000.0;
+    // Too large to have decimals at all.
+    if scaled.is_finite() { scaled } else { value }
+}
+
 /// A statistical figure as a decimal that can be stored: not negative, at most 10^15, rounded to `decimals` places; zero
 /// when it is not a number. Amounts that were ever exact never take this way.
 pub fn estimate(figure: f64, decimals: u32) -> Decimal {

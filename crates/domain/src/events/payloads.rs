@@ -7,7 +7,7 @@ use time::macros::{date, datetime};
 
 use super::{
     EventKind,
-    value::{Amount, Day, Described, Instant, texts, with},
+    value::{Amount, Day, Described, Instant, Measured, texts, with},
 };
 use crate::{
     alerts::Comparator,
@@ -195,11 +195,11 @@ payloads! {
         /// The metric.
         metric: String = "gross_revenue".to_owned(),
         /// What was seen.
-        observed: f64 = 1_250.5,
+        observed: Measured = Measured(1_250.5),
         /// What was expected.
-        expected: f64 = 4_180.25,
+        expected: Measured = Measured(4_180.25),
         /// The deviation in robust standard deviations.
-        z_score: f64 = -5.4,
+        z_score: Measured = Measured(-5.4),
         /// Which way the metric went.
         direction: Direction = Direction::Down,
         /// How serious it is.

@@ -5,6 +5,8 @@ use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::{Value, json, value::RawValue};
 use time::{Date, OffsetDateTime, UtcOffset, format_description::BorrowedFormatItem, macros::format_description};
 
+use crate::money::round4;
+
 const INSTANT: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
 const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 
@@ -15,6 +17,16 @@ pub struct Amount(pub Decimal);
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         RawValue::from_string(self.0.to_string()).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// A measured value, written with at most four decimals, as answers of the API show it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured(pub f64);
+
+impl Serialize for Measured {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        round4(self.0).serialize(serializer)
     }
 }
 
@@ -58,7 +70,7 @@ described! {
     String => { "type": "string" },
     bool => { "type": "boolean" },
     i64 => { "type": "integer", "format": "int64" },
-    f64 => { "type": "number" },
+    Measured => { "type": "number" },
     Amount => { "type": "number" },
     Instant => { "type": "string", "format": "date-time" },
     Day => { "type": "string", "format": "date" },

@@ -8,7 +8,7 @@ use diesel::{
 use domain::{
     AccountId, StoreError,
     anomalies::{AnomalyWriter, Cause, Detected, Finding, Severity},
-    events::{AnomalyDetected, AnomalySource, Event},
+    events::{AnomalyDetected, AnomalySource, Event, Measured},
     jobs::{Claim, WriteOutcome},
     metric_days::Observed,
     metrics::stock::OUT_OF_STOCK,
@@ -230,9 +230,9 @@ impl AnomalyWriter for Store {
 fn event(finding: &Finding, story_id: Option<i64>) -> Event {
     AnomalyDetected {
         metric: finding.metric.clone(),
-        observed: finding.observed_value,
-        expected: finding.expected_value,
-        z_score: finding.z_score,
+        observed: Measured(finding.observed_value),
+        expected: Measured(finding.expected_value),
+        z_score: Measured(finding.z_score),
         direction: finding.direction,
         severity: finding.severity,
         source: AnomalySource::Univariate,
