@@ -5,10 +5,12 @@ use std::time::Duration as StdDuration;
 use domain::{
     StoreError,
     social::{
-        Author, Reason,
+        AGE_LIMIT, Author, Reason,
         channels::{ChannelError, Profile, Shown},
         fingerprint_of,
-        replies::{CLOCK_TOLERANCE, LOOK_AT_MOST, LOOK_INTERVAL, LOOKS, MAX_SENDS, Permit, Settlement, TakenReply},
+        replies::{
+            CLOCK_TOLERANCE, LOOK_AT_MOST, LOOK_INTERVAL, LOOKS, MAX_SENDS, Permit, STANDS_FOR, Settlement, TakenReply,
+        },
     },
 };
 use tracing::Instrument;
@@ -29,7 +31,7 @@ impl SocialWorker {
                 Settlement::Sent { recovered: false, .. } => "sent",
                 Settlement::Sent { recovered: true, .. } => "recovered",
                 Settlement::Unknown { .. } | Settlement::NotFound => "unknown",
-                Settlement::Later { .. } => "later",
+                Settlement::Later { .. } | Settlement::Anew => "later",
                 Settlement::Held(_) => "held",
                 Settlement::Failed => "failed",
             };
@@ -46,6 +48,10 @@ impl SocialWorker {
         };
         if let Some(until) = account.waits_until(self.now()) {
             return Ok(Some(Settlement::Later { due_at: until }));
+        }
+        let was_begun = reply.is_unknown || reply.attempts > 0;
+        if reply.is_bots && !was_begun && self.now() - reply.reserved_at > STANDS_FOR {
+            return Ok(Some(Settlement::Anew));
         }
         let owner = self.shops.accounts.find(reply.account).await?;
         if owner.is_none_or(|owner| !self.may_post(reply.channel, owner.mode)) {
@@ -90,6 +96,10 @@ impl SocialWorker {
         };
         if comment.is_hidden {
             return Ok(Some(Settlement::Held(Reason::Hidden)));
+        }
+        // Hooks may come late, and not all say when somebody commented.
+        if reply.is_bots && comment.posted_at.is_some_and(|at| self.now() - at > AGE_LIMIT) {
+            return Ok(Some(Settlement::Held(Reason::TooOld)));
         }
         // It was edited since: this is the answer to another text.
         if fingerprint_of(&comment.text).as_slice() != reply.comment_hash.as_slice() {

@@ -29,6 +29,9 @@ pub const LOOK_AT_MOST: Duration = Duration::hours(6);
 pub const CLOCK_TOLERANCE: Duration = Duration::minutes(5);
 /// How often an answer is sent at most.
 pub const MAX_SENDS: i64 = 2;
+/// How long after it was reserved an answer of the bot's is sent as it was decided: what has waited longer, for a pause or a restart,
+/// is decided about again.
+pub const STANDS_FOR: Duration = Duration::hours(1);
 /// How long hooks are kept.
 pub const KEEP_HOOKS: Duration = Duration::days(7);
 
@@ -120,6 +123,8 @@ pub struct TakenReply {
     pub profile: SocialAccountId,
     pub message: String,
     pub author: Author,
+    /// The bot decided to send it, and no person.
+    pub is_bots: bool,
     pub comment_hash: Vec<u8>,
     pub reserved_at: OffsetDateTime,
     /// Guards every write of what came of it.
@@ -141,7 +146,8 @@ pub enum Permit {
     Granted,
     /// It is another worker's, or a person's, by now.
     Superseded,
-    /// The bot was stopped since it decided, or a person took the thread over, closed or snoozed it.
+    /// The bot was stopped since it decided, a person took the thread over, closed or snoozed it, or the commenter asked to be left
+    /// alone.
     Stopped(Reason),
 }
 
@@ -157,6 +163,8 @@ pub enum Settlement {
     NotFound,
     /// Nothing was done; it stands as it stood, until the instant.
     Later { due_at: OffsetDateTime },
+    /// Nothing was done; the bot decides about the comment again.
+    Anew,
     /// A person decides.
     Held(Reason),
     /// The network did something else than asked.

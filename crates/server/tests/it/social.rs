@@ -142,6 +142,11 @@ impl Rig {
 
     async fn hook_of(&self, id: &str, text: &str) {
         self.network.comment(id, text);
+        self.told_of(id, text).await;
+    }
+
+    /// A hook that tells of a comment that is there already.
+    async fn told_of(&self, id: &str, text: &str) {
         let value =
             json!({"id": id, "text": text, "from": {"id": "1000001", "username": "ana"}, "media": {"id": POST}});
         let entry = json!({"id": PROFILE, "changes": [{"field": "comments", "value": value}]});
@@ -317,6 +322,59 @@ async fn a_page_is_subscribed_to_again_every_day_because_a_network_drops_what_it
     rig.network.pass(Duration::hours(1));
     rig.tick().await;
     assert!(is_told());
+}
+
+#[tokio::test]
+async fn a_comment_of_which_a_hook_tells_a_day_late_is_not_answered() {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.network.comment(COMMENT, "¿Cuánto cuesta este vestido?");
+    rig.network.pass(Duration::hours(25));
+    rig.told_of(COMMENT, "¿Cuánto cuesta este vestido?").await;
+    rig.settle().await;
+    assert_eq!(rig.state().await, (ReplyState::Held, Some(Reason::TooOld)));
+    assert_eq!(rig.network.written(), 0);
+}
+
+#[rstest]
+#[case::nothing_changed("SELECT", 1, ReplyState::Sent, None)]
+#[case::not_to_be_answered_any_more(
+    "UPDATE social_settings SET categories_auto = '{}'",
+    0,
+    ReplyState::Held,
+    Some(Reason::NeedsApproval)
+)]
+#[tokio::test]
+async fn an_answer_that_waited_for_hours_is_decided_about_again(
+    #[case] meanwhile: &str,
+    #[case] written: usize,
+    #[case] state: ReplyState,
+    #[case] reason: Option<Reason>,
+) {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.tick().await;
+    assert_eq!(rig.state().await, (ReplyState::Reserved, None));
+    rig.sql.execute(meanwhile, &[]).await.unwrap();
+    rig.network.pass(Duration::hours(2));
+    rig.settle().await;
+    assert_eq!((rig.state().await, rig.network.written()), ((state, reason), written));
+}
+
+#[tokio::test]
+async fn who_asks_to_be_left_alone_gets_no_answer_that_was_on_its_way() {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.sql.execute("UPDATE social_settings SET opt_out_words = '{basta}'", &[]).await.unwrap();
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.tick().await;
+    assert_eq!(rig.state().await, (ReplyState::Reserved, None));
+    rig.hook_of("17890001112223335", "Basta de mensajes").await;
+    rig.settle().await;
+    let held = "SELECT count(*) FROM auto_replies WHERE state = 'held' AND reason = 'opted_out'";
+    assert_eq!(rig.sql.query_one(held, &[]).await.unwrap().get::<_, i64>(0), 2);
+    assert_eq!(rig.network.written(), 0);
 }
 
 #[tokio::test]

@@ -58,8 +58,8 @@ statement!(
     FROM conversations c
     WHERE r.account_id = $1 AND r.channel = $2 AND r.comment_id = $3 AND r.claim = $4
         AND c.account_id = r.account_id AND c.id = r.conversation_id
-    RETURNING r.conversation_id, c.social_account_id, r.message, r.author, r.comment_hash, r.reserved_at, r.claim, r.attempts,
-        r.looks, r.state = 'unknown' AS is_unknown, r.may_retry, r.reason"
+    RETURNING r.conversation_id, c.social_account_id, r.message, r.author, r.actor = 'bot' AS is_bots, r.comment_hash,
+        r.reserved_at, r.claim, r.attempts, r.looks, r.state = 'unknown' AS is_unknown, r.may_retry, r.reason"
 );
 
 row!(
@@ -68,6 +68,7 @@ row!(
         social_account_id: i64 => BigInt,
         message: Option<String> => Nullable<Text>,
         author: String => Text,
+        is_bots: bool => Bool,
         comment_hash: Vec<u8> => Bytea,
         reserved_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
         claim: i64 => BigInt,
@@ -80,7 +81,8 @@ row!(
 );
 
 statement!(
-    /// What the bot decided by itself is sent only while it may answer by itself, in a thread that is open and still its own.
+    /// What the bot decided by itself is sent only while it may answer by itself, in a thread that is open and still its own, and to
+    /// nobody who asked to be left alone meanwhile.
     Sending<'a>(
         account: i64 => BigInt,
         channel: &'a str => Text,
@@ -91,19 +93,22 @@ statement!(
     UPDATE auto_replies r SET
         state = CASE WHEN g.is_granted THEN 'sending' ELSE r.state END,
         attempts = r.attempts + CASE WHEN g.is_granted THEN 1 ELSE 0 END, looks = 0, due_at = $5
-    FROM (SELECT c.handling = 'human' OR c.status <> 'open' AS is_human,
-            d.actor <> 'bot' OR (c.handling = 'bot' AND c.status = 'open'
-                AND coalesce((SELECT s.mode = 'auto' FROM social_settings s WHERE s.account_id = $1), false)) AS is_granted
-        FROM auto_replies d JOIN conversations c ON c.account_id = d.account_id AND c.id = d.conversation_id
-        WHERE d.account_id = $1 AND d.channel = $2 AND d.comment_id = $3) AS g
+    FROM (SELECT is_human, has_opted_out, actor <> 'bot' OR NOT is_human AND NOT has_opted_out
+            AND coalesce((SELECT s.mode = 'auto' FROM social_settings s WHERE s.account_id = $1), false) AS is_granted
+        FROM (SELECT d.actor, c.handling = 'human' OR c.status <> 'open' AS is_human,
+                EXISTS (SELECT FROM social_opt_outs o WHERE o.account_id = $1 AND o.channel = $2
+                    AND o.author_external_id = d.author_external_id) AS has_opted_out
+            FROM auto_replies d JOIN conversations c ON c.account_id = d.account_id AND c.id = d.conversation_id
+            WHERE d.account_id = $1 AND d.channel = $2 AND d.comment_id = $3) AS thread) AS g
     WHERE r.account_id = $1 AND r.channel = $2 AND r.comment_id = $3 AND r.claim = $4 AND r.state IN ('reserved', 'unknown')
-    RETURNING g.is_granted, g.is_human"
+    RETURNING g.is_granted, g.is_human, g.has_opted_out"
 );
 
 row!(
     struct SendingRow {
         is_granted: bool => Bool,
         is_human: bool => Bool,
+        has_opted_out: bool => Bool,
     }
 );
 
@@ -126,6 +131,7 @@ impl ReplyQueue for Store {
             social_account_id,
             message,
             author,
+            is_bots,
             comment_hash,
             reserved_at,
             claim,
@@ -143,6 +149,7 @@ impl ReplyQueue for Store {
             profile: SocialAccountId(social_account_id),
             message: message.unwrap_or_default(),
             author: parse(&author, "author")?,
+            is_bots,
             comment_hash,
             reserved_at: reserved_at.unwrap_or(now),
             claim,
@@ -167,6 +174,7 @@ impl ReplyQueue for Store {
         Ok(match row {
             None => Permit::Superseded,
             Some(SendingRow { is_granted: true, .. }) => Permit::Granted,
+            Some(SendingRow { has_opted_out: true, .. }) => Permit::Stopped(Reason::OptedOut),
             Some(SendingRow { is_human: true, .. }) => Permit::Stopped(Reason::HumanActive),
             Some(_) => Permit::Stopped(Reason::NeedsApproval),
         })
@@ -268,6 +276,11 @@ async fn settle(
         }
         Settlement::NotFound => (settle.due_at, settle.looks) = (Some(now + LOOK_INTERVAL), reply.looks + 1),
         Settlement::Later { due_at } => settle.due_at = Some(*due_at),
+        // As one whose hour has come.
+        Settlement::Anew => {
+            (settle.state, settle.reason) = (Some("held"), Some(Reason::NeedsApproval.as_str()));
+            settle.due_at = Some(now);
+        }
         Settlement::Held(reason) => (settle.state, settle.reason) = (Some("held"), Some(reason.as_str())),
         Settlement::Failed => settle.state = Some("failed"),
     }

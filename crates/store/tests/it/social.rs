@@ -554,7 +554,10 @@ async fn what_a_person_does_is_noted_with_it() {
     let other_words = db.store.act(account, conversation, Act::Skip, unseen, None, NOW).await;
     assert!(matches!(other_words, Err(ActError::Transition)), "another answer was looked at");
     let ana = |action| By { actor: "Ana".into(), note: note(action), decided_at: None };
-    db.store.act(account, conversation, Act::Skip, ana(Action::ReplySkipped), None, NOW).await.unwrap();
+    let later = NOW + Duration::HOUR;
+    db.store.act(account, conversation, Act::Skip, ana(Action::ReplySkipped), None, later).await.unwrap();
+    let skipped = all(&db, account).await.remove(0).reply.unwrap();
+    assert_eq!((skipped.actor.as_str(), skipped.decided_at), ("Ana", later), "who decided, and when");
     let again = db.store.act(account, conversation, Act::Skip, ana(Action::ReplySkipped), None, NOW).await;
     assert!(matches!(again, Err(ActError::Transition)));
     let judgement = Judgement { correct: true, category: None };

@@ -76,7 +76,7 @@ impl SocialInbox for MetaHooks {
 /// The change of a comment, told at `at`; `None`: it is about something else.
 fn read(channel: Channel, change: &WireChange, at: Option<OffsetDateTime>) -> serde_json::Result<Option<Change>> {
     match (channel, change.field.as_str()) {
-        (Channel::Instagram, "comments") => instagram(&change.value),
+        (Channel::Instagram, "comments") => instagram(&change.value, at),
         (Channel::Facebook, "feed") => facebook(&change.value, at),
         _ => Ok(None),
     }
@@ -124,8 +124,9 @@ struct InstagramComment {
     parent_id: Option<String>,
 }
 
-/// Unverified: that no hook tells of an edit or a deletion; none is documented. What is answered is read again before.
-fn instagram(value: &RawValue) -> serde_json::Result<Option<Change>> {
+/// The change does not say when somebody commented: at the latest when the hook was sent. Unverified: that no hook tells of an edit
+/// or a deletion; none is documented. What is answered is read again before.
+fn instagram(value: &RawValue, at: Option<OffsetDateTime>) -> serde_json::Result<Option<Change>> {
     let InstagramComment { id, text, from, media, parent_id } = serde_json::from_str(value.get())?;
     let Some(text) = text else { return Ok(None) };
     let (author_id, username) = from.map_or((None, None), |from| (from.id, from.username));
@@ -141,7 +142,7 @@ fn instagram(value: &RawValue) -> serde_json::Result<Option<Change>> {
         username,
         text,
         is_hidden: false,
-        posted_at: None,
+        posted_at: at,
     })))
 }
 
@@ -237,6 +238,7 @@ mod tests {
         assert_eq!((profile.as_str(), comment.external_id.as_str()), ("17841400000000001", "17890001112223334"));
         assert_eq!(comment.text, "¿Precio y envío a Córdoba? 😍");
         assert_eq!((comment.author_id.as_deref(), comment.username.as_deref()), (Some("1000001"), Some("ana")));
+        assert_eq!(comment.posted_at, Some(OffsetDateTime::from_unix_timestamp(1_777_636_800).unwrap()));
         let flat = json!({"object": "instagram", "entry": [{"id": "1", "field": "comments",
             "value": {"comment_id": "2", "text": "hola"}}]});
         assert!(matches!(app().parse(flat.to_string().as_bytes()).batches[0].changes[0], Change::Posted(_)));

@@ -143,23 +143,37 @@ statement!(
         version: Option<i64> => Nullable<BigInt>,
         message: Option<&'a str> => Nullable<Text>,
     ) -> () = "
-    UPDATE auto_replies SET state = 'reserved', reason = NULL, actor = $4, reserved_at = $5, due_at = $5, attempts = 0,
-        looks = 0, claim = claim + 1, template_id = coalesce($6, template_id), template_version = coalesce($7, template_version),
-        message = coalesce($8, message), author = CASE WHEN $6 IS NULL THEN author ELSE 'bot' END
+    UPDATE auto_replies SET state = 'reserved', reason = NULL, actor = $4, decided_at = $5, reserved_at = $5, due_at = $5,
+        attempts = 0, looks = 0, claim = claim + 1, template_id = coalesce($6, template_id),
+        template_version = coalesce($7, template_version), message = coalesce($8, message),
+        author = CASE WHEN $6 IS NULL THEN author ELSE 'bot' END
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held' AND coalesce($8, message) IS NOT NULL"
 );
 
 statement!(
     /// What waits for its time waits for a person from now on; what may have been sent stays as it is.
-    Hold<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text, actor: &'a str => Text) -> () = "
-    UPDATE auto_replies SET state = 'held', reason = 'needs_approval', actor = $4, due_at = NULL, claim = claim + 1
+    Hold<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        actor: &'a str => Text,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE auto_replies SET state = 'held', reason = 'needs_approval', actor = $4, decided_at = $5, due_at = NULL,
+        claim = claim + 1
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3
         AND (state = 'reserved' OR state = 'held' AND due_at IS NOT NULL)"
 );
 
 statement!(
-    Skip<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text, actor: &'a str => Text) -> () = "
-    UPDATE auto_replies SET state = 'skipped', actor = $4, due_at = NULL, claim = claim + 1
+    Skip<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        actor: &'a str => Text,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE auto_replies SET state = 'skipped', actor = $4, decided_at = $5, due_at = NULL, claim = claim + 1
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held'"
 );
 
@@ -178,8 +192,8 @@ async fn decide(
     };
     let account = account.0;
     let moved = match act {
-        Act::Skip => Skip { account, channel, comment, actor }.execute(connection).await?,
-        Act::Hold => Hold { account, channel, comment, actor }.execute(connection).await?,
+        Act::Skip => Skip { account, channel, comment, actor, now }.execute(connection).await?,
+        Act::Hold => Hold { account, channel, comment, actor, now }.execute(connection).await?,
         _ => {
             let (template, version, message) = match &chosen {
                 Some((template, version, message)) => (Some(*template), Some(*version), Some(message.as_str())),
@@ -253,8 +267,8 @@ statement!(
         confidence, hits, comment_hash, message, author_external_id, post_external_id, decided_at, reserved_at, due_at)
     VALUES ($1, $2, $3, $4, 'reserved', 'human', $5, 'off', $6, $7, $8, '{}', $9, $10, $11, $12, $13, $13, $13)
     ON CONFLICT (account_id, channel, comment_id) DO UPDATE SET state = 'reserved', reason = NULL, author = 'human', actor = $5,
-        template_id = NULL, template_version = NULL, message = $10, reserved_at = $13, due_at = $13, attempts = 0, looks = 0,
-        claim = auto_replies.claim + 1
+        template_id = NULL, template_version = NULL, message = $10, decided_at = $13, reserved_at = $13, due_at = $13,
+        attempts = 0, looks = 0, claim = auto_replies.claim + 1
     WHERE auto_replies.state IN ('held', 'failed', 'skipped', 'dry_run')"
 );
 
