@@ -235,8 +235,8 @@ pub trait PollHints: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait Intake: Send + Sync {
-    /// Takes changes in, in one transaction. Comments that are known already change nothing; own ones are answers. How many
-    /// were news.
+    /// Takes changes in, some at a time: where it fails, all of them can be taken in again. Comments that are known already change
+    /// nothing; own ones are answers. How many were news.
     async fn take_in(
         &self,
         profile: &SocialAccount,

@@ -32,6 +32,9 @@ use crate::{
     schema::{conversations, social_accounts, social_opt_outs},
 };
 
+/// Changes of a transaction: a thousand would take longer than a transaction may.
+const CHANGES: usize = 50;
+
 #[async_trait]
 impl Intake for Store {
     async fn take_in(
@@ -40,20 +43,25 @@ impl Intake for Store {
         changes: Vec<Change>,
         now: OffsetDateTime,
     ) -> Result<u64, StoreError> {
-        let taken = self
-            .transact::<_, Failure>(async |connection| {
-                let mut news = 0;
-                for change in &changes {
-                    news += u64::from(comments::take_in(connection, profile, change, now).await?);
-                }
-                diesel::update(social_accounts::table.find((profile.account.0, profile.id.0)))
-                    .set(social_accounts::last_event_at.eq(now))
-                    .execute(connection)
-                    .await?;
-                Ok(news)
-            })
-            .await?;
-        Ok(taken)
+        let mut news = 0;
+        for some in changes.chunks(CHANGES) {
+            news += self
+                .transact::<_, Failure>(async |connection| {
+                    let mut news = 0;
+                    for change in some {
+                        news += u64::from(comments::take_in(connection, profile, change, now).await?);
+                    }
+                    if news > 0 {
+                        diesel::update(social_accounts::table.find((profile.account.0, profile.id.0)))
+                            .set(social_accounts::last_event_at.eq(now))
+                            .execute(connection)
+                            .await?;
+                    }
+                    Ok(news)
+                })
+                .await?;
+        }
+        Ok(news)
     }
 
     async fn next_undecided(&self, after: MessageId) -> Result<Option<Waiting>, StoreError> {

@@ -26,7 +26,7 @@ use store::Retention;
 use time::{Duration, OffsetDateTime, macros::datetime};
 
 use crate::{
-    database::{Database, fresh, until_waiting},
+    database::{Database, fresh, refuse, until_waiting},
     shop,
 };
 
@@ -534,6 +534,44 @@ async fn versions_are_shown_the_newest_first_and_stopping_leaves_the_other_setti
     assert_eq!(stopped, Settings { mode: Mode::Off, ..stop_words });
     assert_eq!(db.store.setup(account).await.unwrap().settings, stopped);
     assert_eq!(db.store.setup(other).await.unwrap().settings.mode, Mode::DryRun);
+}
+
+#[tokio::test]
+async fn who_waits_is_known_in_whatever_order_the_network_tells() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let at = |id: &str, parent: Option<&str>, seconds: i64| Comment {
+        posted_at: Some(NOW + Duration::seconds(seconds)),
+        ..comment(id, parent, "hola")
+    };
+    let own = |id: &str, parent: Option<&str>, seconds: i64| Comment {
+        author_id: Some("17".into()),
+        username: Some("shop".into()),
+        ..at(id, parent, seconds)
+    };
+    posted(&db, &profile, own("answer to a", Some("a"), 10)).await;
+    posted(&db, &profile, at("a", None, 0)).await;
+    posted(&db, &profile, at("b", None, 0)).await;
+    posted(&db, &profile, at("after the answer to b", Some("b"), 20)).await;
+    posted(&db, &profile, own("answer to b", Some("b"), 10)).await;
+    let found = all(&db, account).await.into_iter();
+    let mut waiting: Vec<_> = found.map(|found| (found.external_id, found.waiting_since)).collect();
+    waiting.sort();
+    assert_eq!(waiting, [("a".to_owned(), None), ("b".to_owned(), Some(NOW + Duration::seconds(20)))]);
+}
+
+/// All of them in one transaction would take longer than one may.
+#[tokio::test]
+async fn of_many_comments_those_that_were_taken_in_stay_though_a_later_one_fails() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    refuse(&db.sql, "INSERT ON conversation_messages", "NEW.external_id = '100'").await;
+    let changes = (0..120).map(|number: i32| Change::Posted(comment(&number.to_string(), None, "hola"))).collect();
+    assert!(db.store.take_in(&profile, changes, NOW).await.is_err());
+    let taken = "SELECT count(*) FROM conversation_messages";
+    assert_eq!(db.sql.query_one(taken, &[]).await.unwrap().get::<_, i64>(0), 100);
 }
 
 #[tokio::test]

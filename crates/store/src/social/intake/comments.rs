@@ -2,7 +2,7 @@
 
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -267,7 +267,8 @@ pub(in crate::social) async fn insert(
         account: account.0,
         conversation,
         message: id,
-        waits_since: (direction == Direction::In).then_some(sent_at),
+        sent_at,
+        is_in: direction == Direction::In,
         status: Status::Open.as_str(),
         now,
     };
@@ -276,19 +277,26 @@ pub(in crate::social) async fn insert(
 }
 
 statement!(
-    /// Who writes in a closed or snoozed conversation opens it; who answers leaves it as it is.
+    /// Who writes in a closed or snoozed conversation opens it; who answers leaves it as it is. Networks tell of things in any order:
+    /// what a person answered later does not wait, and an answer is none to what was written after it.
     MoveUp<'a>(
         account: i64 => BigInt,
         conversation: i64 => BigInt,
         message: i64 => BigInt,
-        waits_since: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        sent_at: OffsetDateTime => Timestamptz,
+        is_in: bool => Bool,
         status: &'a str => Text,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
-    UPDATE conversations SET position = $3, messages_count = messages_count + 1, updated_at = $6,
-        waiting_since = CASE WHEN $4 IS NULL THEN NULL ELSE coalesce(waiting_since, $4) END,
-        status = CASE WHEN $4 IS NULL THEN status ELSE $5 END,
-        snoozed_until = CASE WHEN $4 IS NULL THEN snoozed_until END
+    UPDATE conversations SET position = $3, messages_count = messages_count + 1, updated_at = $7,
+        waiting_since = CASE
+            WHEN $5 AND EXISTS (SELECT FROM conversation_messages m WHERE m.account_id = $1 AND m.conversation_id = $2
+                AND m.author = 'human' AND m.sent_at >= $4) THEN waiting_since
+            WHEN $5 THEN coalesce(waiting_since, $4)
+            WHEN waiting_since IS NOT NULL THEN (SELECT min(m.sent_at) FROM conversation_messages m WHERE m.account_id = $1
+                AND m.conversation_id = $2 AND m.direction = 'in' AND m.deleted_at IS NULL AND NOT m.hidden AND m.sent_at > $4)
+        END,
+        status = CASE WHEN $5 THEN $6 ELSE status END, snoozed_until = CASE WHEN NOT $5 THEN snoozed_until END
     WHERE account_id = $1 AND id = $2"
 );
 
