@@ -351,12 +351,12 @@ pub struct Credits {
     pub auto_topup_failures: i64,
 }
 
-/// An ad that is clicked on less than when it was new.
+/// An ad that is clicked on less than before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TiredAd {
     pub campaign_id: AdEntityId,
     pub creative_id: CreativeId,
-    /// Its headline, or the name of its campaign.
+    /// Its headline, else its name or that of its campaign.
     pub label: String,
     /// Clicks per impression of the last days by those of the first: below 1.
     pub ctr_ratio: Decimal,

@@ -22,7 +22,7 @@ risk-refund_spike = { $refunds_7d_n ->
 }
 risk-margin_drop = The margin fell by { $margin_14d_lost }, from { $margin_14d_threshold } to { $margin_14d }
 risk-ad_waste = The campaign { $label } brings in { $roas_30d } times what it costs; it takes { $roas_30d_threshold } times to pay for itself
-risk-ad_fatigue = The ad { $label } is clicked on { $ctr_drop } less than when it was new
+risk-ad_fatigue = The ad { $label } is clicked on { $ctr_drop } less than before
 risk-integration_stale = { $hours_since_sync_n ->
     [one] { $label } has not been synced for { $hours_since_sync } hour
    *[other] { $label } has not been synced for { $hours_since_sync } hours

@@ -22,7 +22,7 @@ risk-refund_spike = { $refunds_7d_n ->
 }
 risk-margin_drop = El margen bajó { $margin_14d_lost }, del { $margin_14d_threshold } al { $margin_14d }
 risk-ad_waste = La campaña { $label } trae { $roas_30d } veces lo que cuesta; se paga a partir de { $roas_30d_threshold } veces
-risk-ad_fatigue = El anuncio { $label } recibe un { $ctr_drop } menos de clics que cuando era nuevo
+risk-ad_fatigue = El anuncio { $label } recibe un { $ctr_drop } menos de clics que antes
 risk-integration_stale = { $hours_since_sync_n ->
     [one] { $label } lleva { $hours_since_sync } hora sin sincronizarse
    *[other] { $label } lleva { $hours_since_sync } horas sin sincronizarse

@@ -22,7 +22,7 @@ risk-refund_spike = { $refunds_7d_n ->
 }
 risk-margin_drop = A margem caiu { $margin_14d_lost }, de { $margin_14d_threshold } para { $margin_14d }
 risk-ad_waste = A campanha { $label } traz { $roas_30d } vezes o que custa; ela se paga a partir de { $roas_30d_threshold } vezes
-risk-ad_fatigue = O anúncio { $label } recebe { $ctr_drop } menos cliques do que quando era novo
+risk-ad_fatigue = O anúncio { $label } recebe { $ctr_drop } menos cliques do que antes
 risk-integration_stale = { $hours_since_sync_n ->
     [one] { $label } está há { $hours_since_sync } hora sem sincronizar
    *[other] { $label } está há { $hours_since_sync } horas sem sincronizar

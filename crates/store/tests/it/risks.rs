@@ -327,7 +327,7 @@ const ADS: &str = "
         VALUES ($1, 10, 1, 'campaign', 0, NULL, 'c', 'Spring', 'active', NULL),
             ($1, 11, 1, 'ad_set', 10, 10, 's', 's', 'active', NULL), ($1, 12, 1, 'ad', 11, 10, 'a', 'a', 'active', 1),
             ($1, 20, 1, 'campaign', 0, NULL, 'd', '', 'active', NULL),
-            ($1, 21, 1, 'ad_set', 20, 20, 's', 's', 'active', NULL), ($1, 22, 1, 'ad', 21, 20, 'a', 'a', 'active', 2);
+            ($1, 21, 1, 'ad_set', 20, 20, 's', 's', 'active', NULL), ($1, 22, 1, 'ad', 21, 20, 'a', 'Kettle', 'active', 2);
     INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend, native_revenue, revenue, purchases)
         SELECT $1, date '2026-01-20' + n, ad, 'USD', 10, 1, 10, 30, 30, 2
         FROM generate_series(0, 40) n CROSS JOIN (VALUES (12), (22)) ads (ad)
@@ -375,7 +375,7 @@ async fn campaigns_are_judged_until_the_last_day_that_is_settled() {
     let names: Vec<_> = earlier.campaigns.iter().map(|campaign| campaign.name.as_str()).collect();
     assert_eq!(names, ["Spring", "Meta"], "one without a name has its platform's");
     let labels: Vec<_> = earlier.tired_ads.iter().map(|ad| ad.label.as_str()).collect();
-    assert_eq!(labels, ["Blue", "meta"]);
+    assert_eq!(labels, ["Blue", "Kettle"], "one without a headline has its own name");
     // A day that does not tell makes the sum unknown.
     let untold =
         "UPDATE ad_days SET revenue = NULL, native_revenue = NULL WHERE account_id = $1 AND day = '2026-02-10'";

@@ -32,7 +32,7 @@ pub fn ad_waste(campaign: &CampaignSums, claimed: Return, break_even: Option<f64
     Some(raised.costing(exposure, scale))
 }
 
-/// An ad is clicked on less than when it was new. The most that is lost is the part of its spend that brought these clicks.
+/// An ad is clicked on less than before. The most that is lost is the part of its spend that brought these clicks.
 pub fn ad_fatigue(ad: &TiredAd, scale: &Scale) -> Finding {
     let drop = (Decimal::ONE - ad.ctr_ratio).to_f64().unwrap_or_default().clamp(0.0, 1.0);
     let spend = ad.spend.and_then(|spend| spend.to_f64());

@@ -214,12 +214,14 @@ statement!(
     /// Those that are active, with what was spent on them.
     Tired(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> TiredRow = "
     SELECT judged.campaign_id, judged.creative_id, judged.ctr_ratio, ran.spend, ran.last_spent,
-        coalesce(nullif(creative.headline, ''), nullif(campaign.name, ''), creative.platform) AS label
+        coalesce(nullif(creative.headline, ''), nullif(ran.newest_ad, ''), nullif(campaign.name, ''), creative.platform)
+            AS label
     FROM campaign_creatives judged
         JOIN creatives creative ON creative.account_id = $1 AND creative.id = judged.creative_id
         JOIN ad_entities campaign ON campaign.account_id = $1 AND campaign.id = judged.campaign_id
         JOIN LATERAL (
             SELECT max(d.day) FILTER (WHERE d.native_spend > 0) AS last_spent,
+                (array_agg(ad.name ORDER BY d.day DESC, ad.id DESC))[1] AS newest_ad,
                 CASE WHEN bool_and(d.spend IS NOT NULL) THEN sum(d.spend) END AS spend
             FROM ad_entities ad JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day BETWEEN $2 AND $3
             WHERE ad.account_id = $1 AND ad.campaign_id = judged.campaign_id AND ad.creative_id = judged.creative_id
