@@ -229,6 +229,17 @@ fn clicks_alone_only_lead() {
 }
 
 #[test]
+fn clicks_lead_nowhere_where_enough_have_bought() {
+    let mut cells = cells(&[4.0, 4.0, 4.0]);
+    for cell in cells.iter_mut().filter(|cell| cell.creative == 0) {
+        (cell.clicks, cell.spend) = (60.0, 90.0);
+    }
+    let verdict = verdicts(&cells, &[false; 3], TOLD)[0];
+    let needs = Some(Needs { purchases: 0.0, days: 0, spend: 200.0 });
+    assert_eq!((verdict.status, verdict.metric, verdict.needs), (Status::InsufficientData, None, needs));
+}
+
+#[test]
 fn a_better_day_is_no_better_creative() {
     // Both sell the same each day, but the first was shown on good days more.
     let mut cells = cells(&[4.0, 4.0]);

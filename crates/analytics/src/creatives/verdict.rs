@@ -266,7 +266,10 @@ impl One<'_> {
             return Verdict { status, needs: None, ..self.unjudged() };
         }
         let Told { impressions, clicks, .. } = self.group.told;
-        let is_clicked = impressions && clicks && self.own.clicks >= LEAST_CLICKS && self.own.days.len() >= LEAST_DAYS;
+        // Clicks are a hint where too few have bought, and none against what many have bought.
+        let have_bought = metric_of(self.group.told).is_some() && self.needs.purchases <= 0.0;
+        let is_hint = impressions && clicks && !(have_bought && self.needs.spend > 0.0);
+        let is_clicked = is_hint && self.own.clicks >= LEAST_CLICKS && self.own.days.len() >= LEAST_DAYS;
         let hint = if is_clicked { self.compare(Metric::Ctr) } else { None };
         let needs = Some(self.needs).filter(|needs| !needs.is_nothing());
         let leading = hint.filter(|hint| hint.status == Status::Leading).map(|hint| Verdict { needs, ..hint });
