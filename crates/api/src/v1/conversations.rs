@@ -335,7 +335,7 @@ impl From<ActError> for ApiError {
         match error {
             ActError::NotFound => unknown(),
             ActError::Transition => Self::new(Code::InvalidTransition),
-            error @ (ActError::UnknownTemplate | ActError::UnusableTemplate | ActError::NoLink) => {
+            error @ (ActError::UnknownTemplate | ActError::UnusableTemplate | ActError::NoLink | ActError::NoName) => {
                 Self::parameter("template_id", &error.to_string())
             }
             error @ (ActError::TooLong(_) | ActError::Contact) => Self::parameter("message", &error.to_string()),

@@ -236,12 +236,13 @@ fn refusals_of_the_store_are_told_apart() {
     };
     assert_eq!(reply(|| ActError::NotFound), (404, "not_found".into()));
     assert_eq!(reply(|| ActError::Transition), (409, "invalid_transition".into()));
-    let refused: [fn() -> ActError; 5] = [
+    let refused: [fn() -> ActError; 6] = [
         || ActError::TooLong(2_000),
         || ActError::Contact,
         || ActError::UnknownTemplate,
         || ActError::UnusableTemplate,
         || ActError::NoLink,
+        || ActError::NoName,
     ];
     for refused in refused {
         assert_eq!(reply(refused), (400, "invalid_parameter".into()));

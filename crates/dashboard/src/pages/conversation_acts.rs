@@ -100,6 +100,7 @@ pub async fn answer(
             refused(&request, &viewer, &state, "template", "template-unusable", sent).await
         }
         Err(ActError::NoLink) => refused(&request, &viewer, &state, "template", "template-needs-link", sent).await,
+        Err(ActError::NoName) => refused(&request, &viewer, &state, "template", "template-needs-name", sent).await,
         Err(ActError::TooLong(_)) => refused(&request, &viewer, &state, "message", "message-bad", sent).await,
         Err(ActError::Contact) => refused(&request, &viewer, &state, "message", "message-leads-away", sent).await,
         Err(ActError::Idempotency(error)) => Err(error.into()),

@@ -179,6 +179,7 @@ message-bad = Write 1 to { $most } characters ({ $there } on Mercado Libre).
 message-leads-away = Mercado Libre forbids links, addresses, telephone numbers and handles in answers. Leave them out.
 template-unused = No version of this template is in use any more. Choose another one.
 template-needs-link = This template leads to a link, and the settings have none.
+template-needs-name = This template says the customer’s name, which is withheld or cannot be said.
 template-unusable = This template leads away from Mercado Libre or uses the customer’s name. It forbids the first and does not tell the second.
 
 # Templates

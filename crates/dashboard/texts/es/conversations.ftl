@@ -179,6 +179,7 @@ message-bad = Escribe de 1 a { $most } caracteres ({ $there } en Mercado Libre).
 message-leads-away = Mercado Libre prohíbe enlaces, direcciones, teléfonos y nombres de usuario en las respuestas. Quítalos.
 template-unused = Ninguna versión de esta plantilla sigue en uso. Elige otra.
 template-needs-link = Esta plantilla lleva a un enlace, y los ajustes no tienen ninguno.
+template-needs-name = Esta plantilla dice el nombre del cliente, que no se informa o no se puede decir.
 template-unusable = Esta plantilla lleva fuera de Mercado Libre o usa el nombre del cliente. Mercado Libre prohíbe lo primero y no informa lo segundo.
 
 # Plantillas

@@ -179,6 +179,7 @@ message-bad = Escreva de 1 a { $most } caracteres ({ $there } no Mercado Livre).
 message-leads-away = O Mercado Livre proíbe links, endereços, telefones e nomes de usuário nas respostas. Retire-os.
 template-unused = Nenhuma versão deste modelo está mais em uso. Escolha outro.
 template-needs-link = Este modelo leva a um link, e as configurações não têm nenhum.
+template-needs-name = Este modelo diz o nome do cliente, que não é informado ou não pode ser dito.
 template-unusable = Este modelo leva para fora do Mercado Livre ou usa o nome do cliente. O Mercado Livre proíbe o primeiro e não informa o segundo.
 
 # Modelos

@@ -240,6 +240,9 @@ pub enum ActError {
     /// The template leads to the link of the settings, and there is none.
     #[error("needs a link, and the settings have none")]
     NoLink,
+    /// The template says the commenter's name, and there is none that can be said.
+    #[error("says the commenter's name, which is withheld or cannot be said")]
+    NoName,
     /// The template says what may not be said on the channel.
     #[error(
         "has no variation for this channel, which takes no link, address, telephone number or handle and tells no names"

@@ -29,6 +29,9 @@ pub const MAX_VARIATION_CHARS: usize = 1_000;
 /// Characters of the name of who approved.
 pub const MAX_APPROVER_CHARS: usize = 100;
 
+/// Characters of a commenter's name that are said.
+const MAX_SAID_CHARS: usize = 64;
+
 const USERNAME: &str = "{username}";
 const LINK: &str = "{link}";
 
@@ -304,18 +307,37 @@ fn states_a_figure(text: &str) -> bool {
 
 /// What a template can say on a channel: its variations that may be used there and have what they need, as the answers they are.
 pub fn rendered(channel: Channel, variations: &[String], username: &str, links: &Links) -> Vec<String> {
+    // Where everybody may have any name it may be a host, which the network turns into a link.
+    let is_free = !channel.has_unique_handles();
+    let leads_away = is_free && username.split_whitespace().any(|word| is_host(&compatible(word)));
+    let username = if leads_away { "" } else { username };
     usable_on(channel, variations).into_iter().filter_map(|variation| render(variation, username, links)).collect()
 }
 
-/// The text of an answer. `None` where it needs a link and the account has none.
+/// The text of an answer. `None` where it needs a link and the account has none, or a name and there is none.
 pub fn render(variation: &str, username: &str, links: &Links) -> Option<String> {
-    // A name is data: it must not become a mention of somebody else, or a second placeholder.
-    let name: String = username.chars().filter(|c| c.is_alphanumeric() || "._-".contains(*c)).take(64).collect();
+    let name = addressed(username);
+    if name.is_empty() && variation.contains(USERNAME) {
+        return None;
+    }
     if !variation.contains(LINK) {
         return Some(variation.replace(USERNAME, &name));
     }
     let link = links.link.as_deref().filter(|link| is_own(link, &links.own_hosts))?;
     Some(variation.replace(LINK, link).replace(USERNAME, &name))
+}
+
+/// A name as it is said. It is data: it must not become a mention of somebody else, a second placeholder, or a link. Empty where
+/// nothing is left of it.
+fn addressed(username: &str) -> String {
+    let is_kept = |c: &char| c.is_alphanumeric() || is_mark(*c) || "._-'’".contains(*c);
+    let words = username.split_whitespace().map(|word| word.chars().filter(is_kept).collect::<String>());
+    let words: Vec<String> = words.filter(|word| word.contains(char::is_alphanumeric)).collect();
+    if words.iter().any(|word| is_address(&compatible(word))) {
+        return String::new();
+    }
+    let name: String = words.join(" ").chars().take(MAX_SAID_CHARS).collect();
+    name.trim_end().to_owned()
 }
 
 /// A template with its newest version.

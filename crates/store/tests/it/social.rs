@@ -537,6 +537,20 @@ async fn versions_are_shown_the_newest_first_and_stopping_leaves_the_other_setti
 }
 
 #[tokio::test]
+async fn who_has_no_name_gets_no_answer_that_says_it() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    posted(&db, &profile, Comment { author_id: None, username: None, ..comment("1", None, "hola") }).await;
+    let id = create(&db, account, "Hola {username}").await.unwrap().id;
+    change(&db, account, id, approve()).await.unwrap();
+    decide_all(&db, held()).await;
+    let conversation = all(&db, account).await[0].id;
+    let act = db.store.act(account, conversation, Act::Approve(Some(id)), "Ana".to_owned().into(), None, NOW).await;
+    assert!(matches!(act, Err(ActError::NoName)));
+}
+
+#[tokio::test]
 async fn who_waits_is_known_in_whatever_order_the_network_tells() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;

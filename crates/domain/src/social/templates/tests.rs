@@ -149,9 +149,28 @@ fn a_template_that_leads_to_a_host_of_before_can_be_retired() {
 #[test]
 fn a_name_cannot_smuggle_anything_in() {
     let said = render("Hola {username}: {link}", "@eva {link}\nwww", &links()).unwrap();
-    assert_eq!(said, "Hola evalinkwww: https://shop.example.com/c");
+    assert_eq!(said, "Hola eva link www: https://shop.example.com/c");
     assert_eq!(render("{link}", "eva", &Links { link: None, ..links() }), None);
     assert_eq!(render("{link}", "eva", &Links { own_hosts: vec![], ..links() }), None);
+}
+
+#[rstest]
+#[case(Channel::Facebook, "Ana María  López", Some("Hola Ana María López"))]
+#[case(Channel::Facebook, "Jean-Luc O'Neill", Some("Hola Jean-Luc O'Neill"))]
+#[case(Channel::Instagram, "ana.lopez", Some("Hola ana.lopez"))]
+#[case::an_address(Channel::Instagram, "www.spam.example", None)]
+#[case::a_host(Channel::Facebook, "Ana spam.example", None)]
+#[case::withheld(Channel::Facebook, "", None)]
+#[case::nothing_that_can_be_said(Channel::Facebook, " 💃 @ ", None)]
+fn who_has_no_name_that_can_be_said_is_not_addressed(
+    #[case] channel: Channel,
+    #[case] username: &str,
+    #[case] expected: Option<&str>,
+) {
+    let variations = ["Hola {username}", "Hola"].map(str::to_owned);
+    let said = rendered(channel, &variations, username, &links());
+    let named = said.iter().find(|text| *text != "Hola").map(String::as_str);
+    assert_eq!((named, said.len()), (expected, 1 + usize::from(expected.is_some())));
 }
 
 #[rstest]

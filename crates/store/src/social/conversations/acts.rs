@@ -222,8 +222,12 @@ async fn chosen(
     let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
     let username = conversations::table.find((account.0, id.0)).select(conversations::username);
     let username: Option<String> = username.first(connection).await?;
-    let texts = rendered(channel, &template.variations, username.as_deref().unwrap_or_default(), &settings.links);
-    let message = texts.get(turn(id, texts.len())).ok_or(WriteError::Refused(ActError::NoLink))?;
+    let said = |username: &str| rendered(channel, &template.variations, username, &settings.links);
+    let texts = said(username.as_deref().unwrap_or_default());
+    let message = texts.get(turn(id, texts.len())).ok_or_else(|| {
+        // Somebody with a name could be answered.
+        WriteError::Refused(if said("a").is_empty() { ActError::NoLink } else { ActError::NoName })
+    })?;
     Ok((wanted.0, template.version, message.clone()))
 }
 
