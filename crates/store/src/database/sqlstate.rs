@@ -65,7 +65,7 @@ pub(crate) fn of(error: &Error) -> Option<SqlState> {
 }
 
 /// How messages begin, or what they hold, whose code diesel has no kind for.
-const MESSAGES: [(&str, SqlState); 13] = [
+const MESSAGES: [(&str, SqlState); 16] = [
     ("deadlock detected", SqlState::T_R_DEADLOCK_DETECTED),
     ("canceling the transaction since it was involved in a distributed deadlock", SqlState::T_R_DEADLOCK_DETECTED),
     ("canceling statement due to", SqlState::QUERY_CANCELED),
@@ -75,6 +75,10 @@ const MESSAGES: [(&str, SqlState); 13] = [
     ("too many connections", SqlState::TOO_MANY_CONNECTIONS),
     ("remaining connection slots", SqlState::TOO_MANY_CONNECTIONS),
     ("out of memory", SqlState::OUT_OF_MEMORY),
+    // A full disk as the system says it, and where only a part of a page could be written; a broken one.
+    ("No space left on device", SqlState::DISK_FULL),
+    ("could not extend file", SqlState::DISK_FULL),
+    ("Input/output error", SqlState::IO_ERROR),
     // A node of a Citus cluster, as the coordinator says it.
     ("connection to the remote node", SqlState::CONNECTION_FAILURE),
     ("failure on connection marked as essential", SqlState::CONNECTION_FAILURE),
@@ -137,6 +141,26 @@ mod tests {
     #[case(DatabaseErrorKind::Unknown, "deadlock detected", Some("40P01"))]
     #[case(DatabaseErrorKind::Unknown, "canceling statement due to statement timeout", Some("57014"))]
     #[case(DatabaseErrorKind::Unknown, "terminating connection due to administrator command", Some("57P01"))]
+    #[case(
+        DatabaseErrorKind::Unknown,
+        "could not extend file \"base/5/18187_fsm\": No space left on device",
+        Some("53100")
+    )]
+    #[case(
+        DatabaseErrorKind::Unknown,
+        "could not write to file \"base/pgsql_tmp/pgsql_tmp7.0\": No space left on device",
+        Some("53100")
+    )]
+    #[case(
+        DatabaseErrorKind::Unknown,
+        "could not extend file \"base/5/18187\": wrote only 4096 of 8192 bytes at block 3",
+        Some("53100")
+    )]
+    #[case(
+        DatabaseErrorKind::Unknown,
+        "could not read block 3 in file \"base/5/18187\": Input/output error",
+        Some("58030")
+    )]
     #[case(DatabaseErrorKind::Unknown, "relation \"orders\" does not exist", None)]
     fn what_diesel_keeps_of_the_code(
         #[case] kind: DatabaseErrorKind,
