@@ -8,10 +8,11 @@ use domain::mail::{Letter, Mailer, SendError};
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
     message::{Mailbox, SinglePart, header::ContentType},
-    transport::smtp,
+    transport::smtp::{self, extension::ClientId},
 };
 use time::OffsetDateTime;
 use url::Url;
+use uuid::Uuid;
 
 /// How long each answer of the server may take.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -50,10 +51,12 @@ impl Smtp {
             "smtp" => url.set_query(Some("tls=required")),
             _ => return Err(InvalidServer::Url),
         }
-        let from = from.parse().map_err(|_| InvalidServer::From)?;
+        let from: Mailbox = from.parse().map_err(|_| InvalidServer::From)?;
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.as_str());
         let builder = builder.map_err(|error| InvalidServer::Tls(error.to_string()))?;
-        Ok(Self { transport: builder.timeout(Some(TIMEOUT)).build(), from })
+        // The library would say `EHLO [127.0.0.1]`, which some relays turn away.
+        let name = ClientId::Domain(from.email.domain().to_owned());
+        Ok(Self { transport: builder.timeout(Some(TIMEOUT)).hello_name(name).build(), from })
     }
 
     fn message(&self, letter: &Letter, now: OffsetDateTime) -> Option<Message> {
@@ -62,7 +65,7 @@ impl Smtp {
             .to(Mailbox::new(None, letter.to.as_str().parse().ok()?))
             .subject(letter.subject.clone())
             .date(SystemTime::from(now))
-            .message_id(None)
+            .message_id(Some(format!("<{}@{}>", Uuid::now_v7().simple(), self.from.email.domain())))
             // Nobody answers these (RFC 3834).
             .raw_header(lettre::message::header::HeaderValue::new(
                 lettre::message::header::HeaderName::new_from_ascii_str("Auto-Submitted"),
