@@ -130,6 +130,7 @@ fn what_rests_on_the_facts_passes(#[case] text: &str) {
 #[case("one product")]
 #[case("zero products")]
 #[case("a dozen products")]
+#[case("a couple of products")]
 #[case("hundreds of products")]
 #[case("half of it")]
 #[case("It doubled.")]
@@ -189,6 +190,17 @@ fn a_name_outside_its_quotes_is_no_name() {
     assert!(matches!(say("MUG-11 is gone"), Err(Refusal::Number(_))));
     assert_eq!(say("\"MUG-11 big 99 % <b>\" is gone"), Ok(()), "in quotes a name is a name, whatever it says");
     assert!(say("MUG-11 big 99 % <b> is gone").is_err());
+}
+
+#[rstest]
+#[case("Sales soared.", Direction::Up)]
+#[case("Sales skyrocketed.", Direction::Up)]
+#[case("Sales plummeted.", Direction::Down)]
+#[case("Sales collapsed.", Direction::Down)]
+fn a_direction_is_told_only_where_a_fact_went_that_way(#[case] text: &str, #[case] direction: Direction) {
+    let told = say_of(text, &Grounds { facts: vec![Fact::Moved(direction)], ..Grounds::default() });
+    assert_eq!(told, Ok(()));
+    assert!(matches!(say_of(text, &Grounds::default()), Err(Refusal::Direction(_))), "{text}");
 }
 
 #[rstest]

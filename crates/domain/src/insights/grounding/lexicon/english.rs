@@ -22,7 +22,7 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
     has_bare_thousand: false,
     quantities: &[
         "hundred", "hundreds", "thousand", "thousands", "million", "millions", "billion", "billions", "trillion",
-        "dozen", "dozens", "score", "half", "halve", "halved", "halves", "halving", "third", "thirds", "quarter",
+        "couple", "dozen", "dozens", "score", "half", "halve", "halved", "halves", "halving", "third", "thirds", "quarter",
         "quarters", "fourth", "fourths", "fifth", "fifths", "sixth", "sixths", "seventh", "eighth", "eighths", "ninth",
         "tenth", "tenths", "hundredth", "double", "doubled", "doubles", "doubling", "twice", "thrice", "triple",
         "tripled", "triples", "tripling", "treble", "trebled", "quadruple", "quadrupled", "quintuple", "quintupled",
@@ -106,12 +106,14 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
         "does not show a reason", "does not show the reason", "does not show a cause",
     ],
     rises: &[
-        "rose", "risen", "rises", "grew", "grown", "climbed", "jumped", "surged", "soared", "spiked", "increased", "an increase",
+        "rose", "risen", "rises", "grew", "grown", "climbed", "jumped", "surged", "soared", "rocketed", "skyrocketed", "spiked",
+        "increased", "an increase",
         "the increase", "a rise", "the rise", "a jump", "a surge", "a spike", "went up", "gone up", "is up", "was up",
         "are up", "were up", "up by", "higher than", "above", "exceeded", "more than what was expected",
     ],
     falls: &[
         "fell", "fallen", "falls", "dropped", "declined", "decreased", "shrank", "plunged", "slumped", "sank", "plummeted",
+        "collapsed", "tumbled", "crashed", "nosedived",
         "a decrease", "the decrease", "a fall", "the fall", "a drop", "the drop", "a decline", "the decline", "a slump",
         "went down", "gone down", "is down", "was down", "are down", "were down", "down by", "lower than", "below",
         "less than what was expected", "fell short",
