@@ -38,6 +38,7 @@ fn read(config: &Config, serves: bool) -> anyhow::Result<()> {
     ai::model(config)?;
     shops::connectors(config)?;
     shops::hooks_url(config)?;
+    shops::check_redirect_url(config)?;
     social::app(config)?;
     social::profile_networks(config)?;
     if serves {
@@ -77,6 +78,8 @@ mod tests {
             ),
             ("shopify_client_secret", Config { shopify_client_id: "1".into(), ..config() }),
             ("hooks_url", Config { hooks_url: "http://api.example.com".into(), ..config() }),
+            ("integration_redirect_url", Config { integration_redirect_url: "shop.example.com".into(), ..config() }),
+            ("integration_redirect_url", Config { integration_redirect_url: "app:callback".into(), ..config() }),
             ("meta_verify_token", Config { meta_app_secret: secret(), ..config() }),
             ("meta_app_secret", Config { meta_app_id: "1".into(), ..config() }),
             ("geoip_database", Config { geoip_database: "nowhere.mmdb".into(), ..config() }),

@@ -208,7 +208,21 @@ pub fn hooks_url(config: &Config) -> anyhow::Result<Option<String>> {
         url.scheme() == "https" || (url.scheme() == "http" && is_local),
         "hooks_url must begin with https://"
     );
+    anyhow::ensure!(
+        url.query().is_none() && url.fragment().is_none(),
+        "hooks_url must have no query: the paths of hooks follow it"
+    );
     Ok(Some(url.to_string()))
+}
+
+/// Whether platforms can send owners back to the address that the apps are registered with.
+pub fn check_redirect_url(config: &Config) -> anyhow::Result<()> {
+    let url: Url = config.integration_redirect_url.parse().context("integration_redirect_url is no address")?;
+    anyhow::ensure!(
+        matches!(url.scheme(), "http" | "https"),
+        "integration_redirect_url must begin with http:// or https://"
+    );
+    Ok(())
 }
 
 #[cfg(test)]
@@ -224,7 +238,9 @@ mod tests {
         assert_eq!(of("").unwrap(), None);
         assert_eq!(of("https://api.example.com").unwrap().as_deref(), Some("https://api.example.com/"));
         assert!(of("http://127.0.0.1:8080").is_ok(), "a stand-in on this machine");
-        for wrong in ["http://api.example.com", "api.example.com", "ftp://api.example.com"] {
+        for wrong in
+            ["http://api.example.com", "api.example.com", "ftp://api.example.com", "https://api.example.com/?a=b"]
+        {
             assert!(of(wrong).is_err(), "{wrong}");
         }
     }

@@ -53,8 +53,15 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
 /// What is logged.
 ///
 /// # Errors
-/// [`Misconfigured`] when the text is no filter.
+/// [`Misconfigured`] when the text is no filter, or none with a level.
 pub fn filter_of(filter: &str) -> Result<EnvFilter, Misconfigured> {
+    // A word that is no level, such as `warning`, is the name of a target: of nothing else would there be a log.
+    let has_level = |part: &str| part.contains(['=', '[']) || part.parse::<LevelFilter>().is_ok();
+    if !filter.split(',').any(|part| has_level(part.trim())) {
+        return Err(Misconfigured(format!(
+            "log: `{filter}` names no level: error, warn, info, debug, trace or off, or a filter such as info,store=debug"
+        )));
+    }
     let parse = |filter: &str| {
         EnvFilter::try_new(filter).map_err(|error| Misconfigured(format!("log: not a log filter: {error}")))
     };
@@ -168,6 +175,17 @@ mod tests {
             ("store=debug", LevelFilter::DEBUG),
         ] {
             assert_eq!(filter_of(filter).unwrap().max_level_hint(), Some(most), "{filter}");
+        }
+    }
+
+    #[test]
+    fn a_filter_that_would_end_the_log_is_refused() {
+        for filter in ["warning", "inf", "store", "store, web"] {
+            let Misconfigured(said) = filter_of(filter).unwrap_err();
+            assert!(said.contains(filter) && said.contains("error, warn, info"), "{said}");
+        }
+        for filter in ["WARN", "3", "info, store=debug", "store,off", "[request]=debug"] {
+            assert!(filter_of(filter).is_ok(), "{filter}");
         }
     }
 
