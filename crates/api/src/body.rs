@@ -310,8 +310,10 @@ mod tests {
     #[case(r#"{"text":"\ud83d"}"#, Code::InvalidJson, "text", "valid JSON")]
     #[case(r#"{"text":1}"#, Code::InvalidEvent, "text", "must be a text")]
     #[case(r#"{"text":["x"]}"#, Code::InvalidEvent, "text", "must be a text")]
+    #[case(r#"{"text":{}}"#, Code::InvalidEvent, "text", "must be a text")]
     #[case(r#"{"text":"long"}"#, Code::InvalidEvent, "text", "at most 3 characters")]
     #[case(r#"{"many":"x"}"#, Code::InvalidParameter, "many", "must be an array")]
+    #[case(r#"{"many":{"x":1}}"#, Code::InvalidParameter, "many", "must be an array")]
     #[case(r#"{"many":["x",1]}"#, Code::InvalidParameter, "many", "must be a text")]
     #[case(r#"{"many":["x",null]}"#, Code::InvalidParameter, "many", "must not hold null")]
     #[case(r#"{"inner":[1]}"#, Code::InvalidParameter, "inner", "must be an object")]
@@ -319,6 +321,7 @@ mod tests {
     #[case(r#"{"inner":{}}"#, Code::MissingParameter, "inner", "`inner.count` is required")]
     #[case(r#"{"inner":{"count":null}}"#, Code::MissingParameter, "inner", "`inner.count` is required")]
     #[case(r#"{"inner":{"count":"x"}}"#, Code::InvalidParameter, "inner", "`inner.count` must be a whole number")]
+    #[case(r#"{"inner":{"count":{}}}"#, Code::InvalidParameter, "inner", "`inner.count` must be a whole number")]
     #[case(r#"{"inner":{"count":1,"count":2}}"#, Code::InvalidParameter, "inner", "given more than once")]
     #[case(r#"{"inner":{"count":1,"note":"\ud83d"}}"#, Code::InvalidJson, "inner", "valid JSON")]
     #[case(r#"{"inners":[{"count":1},[2]]}"#, Code::InvalidParameter, "inners", "must be an object")]
@@ -356,7 +359,8 @@ mod tests {
         assert_eq!(parse(&body).unwrap().raw.unwrap().get().len(), 60_000);
         let object = format!("{{\"raw\":{}1{}}}", "{\"b\":".repeat(500), "}".repeat(500));
         let raw = parse(&object).unwrap().raw.unwrap();
-        assert_eq!(input::object::<Sample>("text", &raw).unwrap_err().code, Code::InvalidEvent);
+        let refused = input::object::<Sample>("text", &raw).unwrap_err();
+        assert_eq!((refused.code, &*refused.body("r").message), (Code::InvalidEvent, "`text` is nested too deep."));
     }
 
     #[test]
@@ -394,6 +398,20 @@ mod tests {
         let sample = parse(&format!("{{\"number\":{sent}}}"));
         let number = sample.ok().and_then(|sample| sample.number).map(|Number(number)| number.to_string());
         assert_eq!(number, read.map(str::to_owned));
+    }
+
+    #[rstest]
+    #[case("24", Some(24))]
+    #[case("24.0", Some(24))]
+    #[case("2.4e1", Some(24))]
+    #[case("-0.0", Some(0))]
+    #[case("9007199254740993.0", Some(9_007_199_254_740_993))]
+    #[case("24.00000000000000000001", None)]
+    #[case("1e-400", None)]
+    #[case("9223372036854775808", None)]
+    fn a_whole_number_is_taken_as_written(#[case] sent: &str, #[case] read: Option<i64>) {
+        let sample = parse(&format!("{{\"inner\":{{\"count\":{sent}}}}}"));
+        assert_eq!(sample.ok().and_then(|sample| sample.inner).map(|inner| inner.count), read);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::{borrow::Cow, fmt};
 
 use domain::instants::{self, InvalidInstant};
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde::{
     Deserialize, Deserializer,
     de::{
@@ -82,9 +82,14 @@ impl Fault {
     /// Of a value that is well-formed JSON, but has more levels than are read or a number beyond all floats.
     fn of_json(error: &serde_json::Error) -> Self {
         let text = error.to_string();
-        let is_unreadable = text.starts_with("recursion limit") || text.starts_with("number out of range");
-        if is_unreadable || error.is_data() {
-            return Self::new(Kind::Wrong("cannot be read".to_owned(), None));
+        if text.starts_with("recursion limit") {
+            return de::Error::custom("is nested too deep");
+        }
+        if text.starts_with("number out of range") {
+            return de::Error::custom("holds a number beyond the range of a double");
+        }
+        if error.is_data() {
+            return de::Error::custom("cannot be read");
         }
         Self::new(Kind::Undecodable)
     }
@@ -153,9 +158,6 @@ impl de::Error for Fault {
         Self::new(Kind::Twice).within(field)
     }
 }
-
-/// Up to here every whole number is a float as well.
-const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// How values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -293,21 +295,21 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
                 let elements = self.decoded::<Vec<&RawValue>>()?.into_iter();
                 visitor.visit_seq(Elements { elements, unknown: self.unknown })
             }
-            Some(b'{') => {
-                let mut object = serde_json::Deserializer::from_str(self.text);
-                object.deserialize_map(visitor).map_err(|error| Fault::of_json(&error))
-            }
-            _ => match self.text.parse() {
-                Ok(number) => visitor.visit_i64(number),
-                // Not whole, beyond all numbers that a field may have, or whole and written as a fraction: 24.0 is 24.
-                Err(_) => match self.text.parse::<f64>() {
-                    Ok(number) if number.fract() == 0.0 && number.abs() <= MAX_EXACT => {
-                        visitor.visit_i64(number as i64)
-                    }
-                    number => visitor.visit_f64(number.unwrap_or(f64::INFINITY)),
-                },
+            Some(b'{') => Err(de::Error::invalid_type(Unexpected::Map, &visitor)),
+            _ => match whole(self.text) {
+                Some(number) => visitor.visit_i64(number),
+                // Not whole, or beyond all numbers that a field may have.
+                None => visitor.visit_f64(self.text.parse().unwrap_or(f64::INFINITY)),
             },
         }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.form == Form::Parameter || !self.text.starts_with('{') {
+            return self.deserialize_any(visitor);
+        }
+        let mut object = serde_json::Deserializer::from_str(self.text);
+        object.deserialize_map(visitor).map_err(|error| Fault::of_json(&error))
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -384,7 +386,7 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
 
     forward_to_deserialize_any! {
         i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
-        map identifier
+        identifier
     }
 }
 
@@ -449,12 +451,21 @@ impl<'de> Deserialize<'de> for Number {
         if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
             return Err(de::Error::custom("must be a number"));
         }
-        // Of digits that do not fit, others than this parser leave some out.
-        let digits = text.split(['e', 'E']).next().unwrap_or_default();
-        let number = Decimal::from_str_exact(digits)
-            .and_then(|number| if digits.len() == text.len() { Ok(number) } else { Decimal::from_scientific(text) });
-        number.map(Self).map_err(|_| de::Error::custom("must be a number of at most 28 digits"))
+        decimal(text).map(Self).ok_or_else(|| de::Error::custom("must be a number of at most 28 digits"))
     }
+}
+
+/// The number that JSON writes so; none where a decimal has not as many digits.
+fn decimal(text: &str) -> Option<Decimal> {
+    // Of digits that do not fit, others than this parser leave some out.
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    let number = Decimal::from_str_exact(digits).ok()?;
+    if digits.len() == text.len() { Some(number) } else { Decimal::from_scientific(text).ok() }
+}
+
+/// The same where it is whole, also as a fraction: 24.0 is 24.
+fn whole(text: &str) -> Option<i64> {
+    text.parse().ok().or_else(|| decimal(text).filter(Decimal::is_integer)?.to_i64())
 }
 
 /// How days and instants begin that are accepted: with a year from 1970 to 2999.

@@ -29,7 +29,10 @@ pub struct VerifyRequest {
     #[schema(example = "{\"event\":\"credits.low\",\"data\":{}}")]
     body: String,
     /// The headers by name; case does not matter.
-    #[schema(value_type = Object, example = json!({"x-svc-timestamp": "1777636800", "x-svc-signature": "00"}))]
+    #[schema(
+        value_type = std::collections::BTreeMap<String, String>,
+        example = json!({"x-svc-timestamp": "1777636800", "x-svc-signature": "00"})
+    )]
     headers: Map<String, Value>,
     #[schema(
         pattern = "^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$",
@@ -90,9 +93,16 @@ pub async fn verify(
     let (VerifyRequest { body, headers, secret }, _, warnings) = body.into_parts(query.warnings);
     let secret =
         Secret::parse(&secret).map_err(|invalid| ApiError::parameter("secret", &format!("is wrong: {invalid}")))?;
+    let headers = headers.into_iter().map(|(name, value)| match value {
+        Value::String(text) => Ok((name, text)),
+        // As which a timestamp is written easily.
+        Value::Number(number) => Ok((name, number.to_string())),
+        _ => Err(ApiError::parameter("headers", "must have a text for each header")),
+    });
+    let headers = headers.collect::<Result<Vec<_>, _>>()?;
     let header = |name: &str| {
         let found = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.and_then(|(_, value)| value.as_str())
+        found.map(|(_, value)| value.as_str())
     };
     let found = verdicts(&secret, header, body.as_bytes(), (state.clock)());
     let valid = is_valid(&found);
