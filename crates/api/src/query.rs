@@ -4,7 +4,7 @@ use std::future::{Ready, ready};
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header::HeaderMap};
 use domain::page::PageRequest;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de};
 use utoipa::{
     IntoParams, PartialSchema, ToSchema,
     openapi::{KnownFormat, RefOr, Schema, SchemaFormat, Type, schema::ObjectBuilder},
@@ -90,7 +90,8 @@ macro_rules! clamped {
 
             impl<'de, const DEFAULT: i64, const MAX: i64, const MIN: i64> Deserialize<'de> for $name<DEFAULT, MAX, MIN> {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                    Option::deserialize(deserializer).map(Self)
+                    let read = Option::deserialize(deserializer).map(Self);
+                    read.map_err(|_| de::Error::custom(format_args!("must be a whole number from {MIN} to {MAX}")))
                 }
             }
 
@@ -250,6 +251,13 @@ mod tests {
     fn other_numbers_are_refused_by_name(#[case] text: &str) {
         let error = query(text, false).unwrap_err();
         assert_eq!((error.code, error.body("r").param.as_deref()), (Code::InvalidParameter, Some("limit")));
+    }
+
+    #[test]
+    fn a_refused_number_is_told_what_is_allowed() {
+        let told = |text| query(text, false).unwrap_err().body("r").message;
+        assert_eq!(told("limit=0"), "`limit` must be a whole number from 1 to 100.");
+        assert_eq!(told("days=week"), "`days` must be a whole number from 1 to 90.");
     }
 
     #[rstest]
