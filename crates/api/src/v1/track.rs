@@ -40,7 +40,8 @@ use crate::{
 pub struct TrackEvent {
     #[schema(min_length = 1, max_length = 64, pattern = "^[a-zA-Z0-9._-]{1,64}$", example = "checkout.started")]
     event: String,
-    /// Anything without U+0000, in at most 8192 bytes as sent and 100 levels. Numbers are kept as 64-bit integers or doubles.
+    /// Anything without U+0000, in at most 8192 bytes as sent and 100 levels. Numbers are kept as 64-bit integers or
+    /// doubles.
     #[schema(value_type = Option<Props>, example = json!({"plan": "pro", "value": 49.9}))]
     props: Option<Box<RawValue>>,
     #[validate(length(max = 128), does_not_contain(pattern = "\0"))]
