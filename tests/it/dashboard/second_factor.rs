@@ -49,7 +49,7 @@ async fn turn_on(browser: &mut Browser) -> (String, Vec<String>) {
     let secret = between(&page, "<code>", "</code>").to_owned();
     assert_eq!(base32(&secret).len(), 20);
     let wrong = browser.post("/settings/second-factor", "act=on&code=000000").await;
-    assert!(wrong.text.contains("That code does not work now"), "{}", wrong.text);
+    assert!(wrong.status == 400 && wrong.text.contains("That code does not work now"), "{}", wrong.text);
     let on = browser.post("/settings/second-factor", &format!("act=on&code={}", code(&secret, -1))).await;
     assert!(on.text.contains("second factor is on"), "{}", on.text);
     let codes: Vec<_> = between(&on.text, "<pre>", "</pre>").lines().map(ToOwned::to_owned).collect();
@@ -154,6 +154,7 @@ async fn an_owner_may_ask_all_members_for_one() {
     assert_eq!((sent.status, sent.header("location")), (303, Some("/settings/second-factor")));
     assert!(eva.get("/settings/second-factor").await.text.contains("Add one to go on"));
     assert_eq!(eva.get("/api/v1/profit").await.status, 303, "nor what the API answers");
+    assert_eq!(eva.get("/settings/second-factor").await.status, 200, "nothing wrong was sent");
     turn_on(&mut eva).await;
     assert!(eva.is_in().await);
     assert_eq!(ana.post("/settings/second-factor", "act=optional").await.status, 303);

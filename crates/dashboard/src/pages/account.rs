@@ -174,10 +174,7 @@ pub async fn set_you(
     let You { name, language, theme } = fields.into_inner();
     let name = name.trim();
     if name.is_empty() || text::check(name, MAX_NAME_CHARS).is_err() || name.chars().any(char::is_control) {
-        let said = |writer: &Writer| settings::fault(writer.say("your-name-bad"));
-        let mut page = page(&request, &viewer, &state, said, None).await?;
-        *page.status_mut() = StatusCode::BAD_REQUEST;
-        return Ok(page);
+        return page(&request, &viewer, &state, |writer| settings::fault(writer.say("your-name-bad")), None).await;
     }
     let language = match language.as_str() {
         "" => None,

@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::StatusCode,
     web::{Data, Form, ReqData},
 };
 use app::second_factor::by;
@@ -52,13 +51,7 @@ async fn page(
         Some(erasure) => coming(&writer, erasure),
         None => asking(&writer, viewer, entry::has_password(viewer, state).await?),
     };
-    let is_refused = fault.is_some();
-    let said = fault.and_then(settings::fault);
-    let mut page = settings::page(viewer, state, &writer, Tab::Erase, said, vec![part]).await?;
-    if is_refused {
-        *page.status_mut() = StatusCode::BAD_REQUEST;
-    }
-    Ok(page)
+    settings::page(viewer, state, &writer, Tab::Erase, fault.and_then(settings::fault), vec![part]).await
 }
 
 fn asking(writer: &Writer, viewer: &Viewer, has_password: bool) -> Part {

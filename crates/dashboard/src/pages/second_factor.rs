@@ -2,6 +2,7 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
+    http::StatusCode,
     web::{Data, Form, ReqData},
 };
 use app::second_factor::{FactorError, Shown as Secret, by};
@@ -99,7 +100,12 @@ async fn page(
     }
     let missing = session.needs_second_factor && !is_on && said.is_none();
     let said = if missing { settings::fault(writer.say("second-factor-missing")) } else { said };
-    settings::page(viewer, state, &writer, Tab::SecondFactor, said, parts).await
+    let mut page = settings::page(viewer, state, &writer, Tab::SecondFactor, said, parts).await?;
+    if missing {
+        // Nothing was sent that could be wrong.
+        *page.status_mut() = StatusCode::OK;
+    }
+    Ok(page)
 }
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {

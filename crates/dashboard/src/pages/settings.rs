@@ -1,9 +1,9 @@
 //! What the pages of the settings share.
 
-use actix_web::HttpResponse;
+use actix_web::{HttpResponse, http::StatusCode};
 use domain::people::Act;
 
-use super::{html, shell::shell};
+use super::{html_with, shell::shell};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -86,7 +86,7 @@ pub fn tabs(viewer: &Viewer, writer: &Writer, tab: Tab) -> (String, Vec<Choice>)
     (writer.say("settings"), TABS.iter().filter(may).map(choice).collect())
 }
 
-/// A page of the settings.
+/// A page of the settings; 400 where it says that what was sent is wrong.
 pub async fn page(
     viewer: &Viewer,
     state: &State,
@@ -96,6 +96,8 @@ pub async fn page(
     parts: Vec<Part>,
 ) -> Result<HttpResponse, PageError> {
     let title = writer.say(tab.name());
+    let is_refused = said.as_ref().is_some_and(|said| said.is_fault);
+    let status = if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let model = Model {
         shell: shell(viewer, state, writer, Here::Settings, title.clone()).await?,
         title,
@@ -103,7 +105,7 @@ pub async fn page(
         said,
         parts,
     };
-    Ok(html(settings::page(&model)))
+    Ok(html_with(status, settings::page(&model)))
 }
 
 /// A sentence that says what was done.

@@ -19,7 +19,7 @@ use super::{
     html, panel, query,
     shell::shell,
     webhook_acts::forms,
-    webhooks::{SHARE_OF, share, standing, whole},
+    webhooks::{SHARE_OF, how, share, standing, whole},
 };
 use crate::{
     error::PageError,
@@ -170,7 +170,7 @@ pub async fn model(
         once: told.once,
         done: told.done,
         facts: facts(writer, &subscription, tally),
-        foot: panel::current(writer, vec![writer.say("how-webhooks")], "/api/v1/webhooks", &state.settings.api_url),
+        foot: panel::current(writer, how(writer), "/api/v1/webhooks", &state.settings.api_url),
         filters: filters(writer, query, id),
         head: head(writer),
         deliveries: deliveries(writer, state, query, id, &found),

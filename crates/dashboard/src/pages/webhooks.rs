@@ -14,8 +14,12 @@ use domain::{
     events::{self, EVERY_EVENT, EventKind},
     people::Act,
     webhooks::{
-        CreateError, Subscription, breaker, log::Tally, schedule::DisabledReason, settings::DISABLED_BY_OWNER,
-        signature::Secret, url::WebhookUrl,
+        CreateError, Subscription, breaker,
+        log::{MOST_TALLIED, Tally},
+        schedule::DisabledReason,
+        settings::DISABLED_BY_OWNER,
+        signature::Secret,
+        url::WebhookUrl,
     },
 };
 use time::Duration;
@@ -169,8 +173,13 @@ fn listed(
         nothing: writer.say("webhooks-none"),
         all: None,
         next: None,
-        foot: panel::current(writer, vec![writer.say("how-webhooks")], "/api/v1/webhooks", &state.settings.api_url),
+        foot: panel::current(writer, how(writer), "/api/v1/webhooks", &state.settings.api_url),
     }
+}
+
+/// How the share that was delivered is counted.
+pub fn how(writer: &Writer) -> Vec<String> {
+    vec![writer.message("how-webhooks").count("most", MOST_TALLIED).say()]
 }
 
 fn row(writer: &Writer, subscription: &Subscription, tally: Option<Tally>) -> Row {
@@ -279,6 +288,14 @@ pub mod tests {
         let what = |reason| standing(&writer("en"), &subscription(false, 9, reason)).1;
         assert!(what(Some("gone")).contains("410") && what(Some("failing")).contains("five days"));
         assert!(what(Some("owner")).starts_with("Paused") && what(None).starts_with("Paused"));
+    }
+
+    #[test]
+    fn the_most_that_is_tallied_is_told_as_it_is() {
+        for (language, most) in [("en", "50,000"), ("es-AR", "50.000"), ("pt-BR", "50.000")] {
+            let how = how(&writer(language));
+            assert_eq!(how[0].matches(most).count(), 2, "{how:?}");
+        }
     }
 
     #[test]
