@@ -6,6 +6,7 @@ use time::Duration;
 
 use crate::{
     crawl::Crawler,
+    rig::PHONE,
     service::{self, run},
     shop::World,
 };
@@ -74,5 +75,12 @@ pub async fn names_draw_nothing_but_themselves(world: &World) {
     }
     for name in NAMES.into_iter().chain(["Mug gum"]) {
         assert!(read.contains(name), "{name} is not drawn");
+    }
+    // Names as long as they may be, without a blank to break them at.
+    world.sql.batch_execute("UPDATE accounts SET name = repeat('x', 200)").await.unwrap();
+    world.rig.view(PHONE).await;
+    for address in ["/", "/settings"] {
+        world.open(address).await;
+        world.rig.assert_fits(address).await;
     }
 }

@@ -33,6 +33,7 @@ no-orders = No orders yet
 no-orders-what = The first figures come a few minutes after the first orders. Connect a shop, or import a file of orders.
 connect-shop = Connect a shop
 not-computed = Nothing was computed yet. It happens every night, and right after an import.
+no-figures = No figures for these days
 no-snapshot = Nothing was computed for these days yet. It happens every night, and right after an import.
 
 happened = What happened

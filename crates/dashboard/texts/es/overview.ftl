@@ -33,6 +33,7 @@ no-orders = Todavía no hay pedidos
 no-orders-what = Las primeras cifras llegan unos minutos después de los primeros pedidos. Conecta una tienda o importa un archivo de pedidos.
 connect-shop = Conectar una tienda
 not-computed = Todavía no se calculó nada. Se calcula cada noche, y también después de cada importación.
+no-figures = Sin cifras para estos días
 no-snapshot = Todavía no se calculó nada para estos días. Se calcula cada noche y justo después de una importación.
 
 happened = Qué pasó

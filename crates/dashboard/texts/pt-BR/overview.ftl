@@ -33,6 +33,7 @@ no-orders = Ainda não há pedidos
 no-orders-what = Os primeiros números chegam alguns minutos depois dos primeiros pedidos. Conecte uma loja ou importe um arquivo de pedidos.
 connect-shop = Conectar uma loja
 not-computed = Nada foi calculado ainda. Isso acontece toda noite, e também logo após cada importação.
+no-figures = Sem números para estes dias
 no-snapshot = Nada foi calculado para estes dias ainda. Isso acontece toda noite e logo depois de uma importação.
 
 happened = O que aconteceu

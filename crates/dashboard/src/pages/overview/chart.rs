@@ -1,7 +1,7 @@
 //! The chosen figure by day, beside what was expected of it and what it is compared with.
 
 use domain::{
-    freshness::Dated,
+    freshness::{self, Dated},
     metric_days::JudgedDay,
     metrics::Sums,
     notes::Note,
@@ -73,10 +73,10 @@ pub fn panel(source: &Source<'_>) -> Chart {
     foot.table = Some(source.table(&all));
     let drawn = if all.iter().any(|day| day.value.is_some()) {
         Drawn::Line(Box::new(source.line(&all, scale)))
-    } else if source.profit.freshness.as_of.is_none() {
+    } else if source.profit.freshness.as_of.is_none() || !source.has_orders() {
         Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-orders-what"), acts: source.acts() }
     } else {
-        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-snapshot"), acts: vec![] }
+        Drawn::Empty { title: writer.say("no-figures"), what: writer.say("no-snapshot"), acts: vec![] }
     };
     Chart { title: writer.say(&format!("per-day-{metric}")), drawn, foot }
 }
@@ -105,6 +105,12 @@ fn ordinary(compared: Vec<f64>, drawn: &[f64]) -> Vec<f64> {
 }
 
 impl Source<'_> {
+    /// Whether the shop has ever had one.
+    fn has_orders(&self) -> bool {
+        let sources = &self.profit.freshness.sources;
+        sources.iter().any(|(source, newest)| *source == freshness::Source::Orders && newest.is_some())
+    }
+
     /// Where the first orders come from, for who may bring them.
     fn acts(&self) -> Vec<(String, &'static str)> {
         let acts = [("import-file", Here::Data), ("connect-shop", Here::Integrations)];
@@ -298,7 +304,7 @@ impl Source<'_> {
 #[cfg(test)]
 mod tests {
     use domain::{
-        freshness::Freshness,
+        freshness::{Freshness, Newest},
         jobs::JobName,
         metrics::{Components, Metric},
     };
@@ -364,6 +370,25 @@ mod tests {
             Drawn::Line(_) => panic!("there is nothing to draw"),
         };
         assert_eq!((acts(true), acts(false)), (vec!["/data", "/integrations"], vec![]));
+    }
+
+    /// Jobs run every night, whether there is anything to compute or not.
+    #[test]
+    fn a_shop_without_orders_is_told_how_to_bring_them_after_its_first_night_too() {
+        let at = time::macros::datetime!(2026-11-22 5:00 UTC);
+        let acts = |newest: Option<Newest>| {
+            let drawn = with(Metric::Profit, vec![], &[], true, |source| {
+                let sources = vec![(freshness::Source::Orders, newest)];
+                let freshness = Freshness { job: JobName::ProfitSnapshots, as_of: Some(at), sources };
+                panel(&Source { profit: &Dated { found: vec![], freshness }, ..*source }).drawn
+            });
+            match drawn {
+                Drawn::Empty { title, acts, .. } => (title, acts.len()),
+                Drawn::Line(_) => panic!("there is nothing to draw"),
+            }
+        };
+        assert_eq!(acts(None), ("No orders yet".to_owned(), 2));
+        assert_eq!(acts(Some(Newest::At(at))), ("No figures for these days".to_owned(), 0));
     }
 
     #[test]

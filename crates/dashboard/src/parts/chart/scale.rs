@@ -32,9 +32,15 @@ impl Scale {
 
     /// With the smallest step that is allowed, from the power of ten `least` on.
     fn with_steps(low: f64, high: f64, least: f64, is_allowed: impl Fn(f64) -> bool) -> Self {
-        let nearest = APART * low.abs().max(high.abs());
-        let room = if high - low > nearest { 0.0 } else { nearest.max(1.0) };
-        let (low, high) = (low - room, high + room);
+        let largest = low.abs().max(high.abs());
+        let (low, high) = if high - low > APART * largest {
+            (low, high)
+        } else if largest > 0.0 {
+            // What is one figure is drawn by how far it is from zero.
+            (low.min(0.0), high.max(0.0))
+        } else {
+            (0.0, 1.0)
+        };
         let power = 10f64.powf(((high - low) / (MOST - 1.0)).log10().floor()).max(least);
         let fits = |step: &f64| is_allowed(*step) && (high / step).ceil() - (low / step).floor() < MOST;
         let step = STEPS.iter().map(|step| step * power).find(fits).unwrap_or(high - low);
@@ -69,7 +75,16 @@ mod tests {
         assert_eq!(Scale::covering(-1896.0, 1320.0).ticks, [-2000.0, -1000.0, 0.0, 1000.0, 2000.0]);
         assert_eq!(Scale::covering(0.0, 44.0).ticks, [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
         assert_eq!(Scale::covering(0.021, 0.184).decimals, 2);
-        assert_eq!(Scale::covering(5.0, 5.0).ticks.len(), 5);
+    }
+
+    #[test]
+    fn a_single_figure_stands_above_zero() {
+        let ticks = |figure| Scale::covering(figure, figure).ticks;
+        assert_eq!(ticks(5.0), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(ticks(5681.4), [0.0, 2000.0, 4000.0, 6000.0]);
+        assert_eq!(ticks(-300.0), [-300.0, -200.0, -100.0, 0.0]);
+        let edges = |figure| (Scale::covering(figure, figure).low(), Scale::covering(figure, figure).high());
+        assert_eq!((edges(0.5), edges(0.0)), ((0.0, 0.5), (0.0, 1.0)));
     }
 
     #[test]
@@ -79,7 +94,8 @@ mod tests {
         assert_eq!(Scale::counting(0.3, 0.8).ticks, [0.0, 1.0]);
         assert_eq!(Scale::counting(0.0, 12.0).ticks, [0.0, 5.0, 10.0, 15.0]);
         assert_eq!(Scale::counting(0.0, 120.0).ticks, [0.0, 25.0, 50.0, 75.0, 100.0, 125.0]);
-        assert_eq!(Scale::counting(3.0, 3.0).ticks, [2.0, 3.0, 4.0]);
+        assert_eq!(Scale::counting(3.0, 3.0).ticks, [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(Scale::counting(0.0, 0.0).ticks, [0.0, 1.0]);
     }
 
     #[test]
@@ -87,7 +103,7 @@ mod tests {
         for figure in [9.1e15, 1e18, -1e18, 1e26] {
             for scale in [Scale::covering(figure, figure), Scale::counting(figure, figure)] {
                 assert!((2..=6).contains(&scale.ticks.len()), "{scale:?}");
-                assert!(scale.low() < figure && figure < scale.high(), "{scale:?}");
+                assert!(scale.low() <= figure && figure <= scale.high(), "{scale:?}");
             }
         }
     }
