@@ -116,6 +116,7 @@ pub async fn a_form_that_is_pressed_twice_is_sent_once(world: &World) {
         form.noValidate = true;
         form.requestSubmit();
         form.requestSubmit();
-        return sent";
-    assert_eq!(world.rig.run(script).await, json!(1));
+        const { account } = document.documentElement.dataset;
+        return [sent, new URL(form.action).search === `?account=${account}` && Number(account) > 0]";
+    assert_eq!(world.rig.run(script).await, json!([1, true]));
 }

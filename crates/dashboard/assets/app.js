@@ -17,13 +17,19 @@ const copy = async (button) => {
   button.textContent = button.dataset.done;
 };
 
-// A second press while the answer is on its way is no second wish.
+// A second press while the answer is on its way is no second wish. A form is meant for the shop that its page is of, whatever
+// another tab has gone to since.
 const sent = new WeakMap();
+const { account } = document.documentElement.dataset;
 addEventListener("submit", (event) => {
   const { target: form, timeStamp: now } = event;
   if (form.method !== "post") return;
-  if (now - sent.get(form) < 3000) event.preventDefault();
-  else sent.set(form, now);
+  if (now - sent.get(form) < 3000) return event.preventDefault();
+  sent.set(form, now);
+  if (!account) return;
+  const address = new URL(form.getAttribute("action") ?? "", location);
+  address.searchParams.set("account", account);
+  form.setAttribute("action", address);
 });
 
 // Keys, which can be switched off (WCAG 2.2, 2.1.4). Each is that of an element of the page.

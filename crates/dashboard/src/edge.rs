@@ -12,16 +12,14 @@ use actix_web::{
     Error, HttpMessage, HttpResponse,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
-    http::{
-        Method,
-        header::{self, HeaderValue},
-    },
+    http::header::{self, HeaderValue},
     middleware::Next,
     web::Data,
 };
-use domain::{rate_limit::Bucket, sessions::SEEN_EVERY};
+use domain::{AccountId, rate_limit::Bucket, sessions::SEEN_EVERY};
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
+use url::form_urlencoded;
 
 use crate::{
     body, csrf,
@@ -83,7 +81,7 @@ async fn answer(
     // Who is refused sees that as they set the pages.
     let known = found.as_ref().ok().cloned().flatten();
     let verdict = match found {
-        Ok(Some(viewer)) => admit(state, request.method(), matched, &viewer, now).await.map(|()| Some(viewer)),
+        Ok(Some(viewer)) => admit(state, &request, matched, &viewer, now).await.map(|()| Some(viewer)),
         other => other,
     };
     if let Ok(Some(viewer)) = &verdict {
@@ -150,15 +148,22 @@ async fn identify(
     Ok(found.map(|session| Viewer::new(session, from)))
 }
 
+/// Whether a form is of the account, where it says of which it is: the account is that of the session, which another tab may have
+/// led to another one since the page of the form was drawn.
+fn is_of(account: AccountId, query: &str) -> bool {
+    let mut told = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "account");
+    told.all(|(_, value)| value == account.to_string())
+}
+
 /// Whether they may do it; a refusal comes before any work.
 async fn admit(
     state: &State,
-    method: &Method,
+    request: &ServiceRequest,
     matched: &Matched,
     viewer: &Viewer,
     now: OffsetDateTime,
 ) -> Result<(), PageError> {
-    let found = viewer.session();
+    let (found, method) = (viewer.session(), request.method());
     // What the API answers is counted there, for a refusal that programs can read.
     if matched.access != Access::Read {
         let of_key = state.settings.rate_limit_per_minute;
@@ -176,6 +181,9 @@ async fn admit(
         Access::Member(act) if !found.role.may(act) => Err(PageError::Forbidden),
         _ if matched.needs_second_factor() && found.needs_second_factor && !found.has_second_factor => {
             Err(PageError::NoSecondFactor)
+        }
+        _ if !method.is_safe() && matched.is_of_account() && !is_of(viewer.account(), request.query_string()) => {
+            Err(PageError::OtherShop)
         }
         _ => Ok(()),
     }

@@ -35,6 +35,8 @@ pub enum PageError {
     NoSecondFactor,
     /// The request was made by another site.
     CrossSite,
+    /// The page that it comes from is of another account than the one that is looked at by now.
+    OtherShop,
     /// What was sent cannot be read; the name of the field.
     Invalid(&'static str),
     /// A form did not arrive in time.
@@ -62,6 +64,7 @@ impl PageError {
             Self::Unconfirmed(_) => "unconfirmed",
             Self::NoSecondFactor => "no-second-factor",
             Self::CrossSite => "cross-site",
+            Self::OtherShop => "other-shop",
             Self::Invalid(_) => "invalid",
             Self::TooSlow => "too-slow",
             Self::TooLarge => "too-large",
@@ -84,6 +87,7 @@ impl PageError {
             | Self::Unconfirmed(_)
             | Self::NoSecondFactor
             | Self::CrossSite
+            | Self::OtherShop
             | Self::TooSlow
             | Self::TooLarge
             | Self::TooManyFiles
@@ -207,7 +211,7 @@ impl ResponseError for PageError {
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Conflict | Self::TooManyFiles => StatusCode::CONFLICT,
+            Self::Conflict | Self::OtherShop | Self::TooManyFiles => StatusCode::CONFLICT,
             Self::TooManyRequests(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,

@@ -217,6 +217,9 @@ pub struct Matched {
     pub access: Access,
 }
 
+/// Leads on from whatever account is looked at.
+const OF_ANY_ACCOUNT: [&str; 3] = ["/shop", "/mode", "/logout"];
+
 /// Where a member goes who still has to get a second factor.
 const WITHOUT_SECOND_FACTOR: [&str; 3] = ["/settings/second-factor", "/confirm", "/logout"];
 
@@ -224,6 +227,11 @@ impl Matched {
     /// Whether a member needs the second factor that the user asks for to go there.
     pub fn needs_second_factor(&self) -> bool {
         matches!(self.access, Access::Member(_) | Access::Read) && !WITHOUT_SECOND_FACTOR.contains(&self.label)
+    }
+
+    /// Whether it does something to the account that is looked at.
+    pub fn is_of_account(&self) -> bool {
+        !OF_ANY_ACCOUNT.contains(&self.label)
     }
 }
 

@@ -262,6 +262,14 @@ async fn who_belongs_to_several_shops_goes_from_one_to_another() {
     assert_eq!(ana.post("/shop", &format!("user={user}")).await.status, 303);
     let page = ana.get("/settings").await.text;
     assert!(page.contains("Go to Shop") && page.contains("value=\"Stranger\""), "{page}");
+    // A form of a page that was drawn before, in another tab, is not taken for one of this shop.
+    let [before, now] =
+        [dashboard.service.account, dashboard.service.stranger].map(|id| format!("/settings/you?account={id}"));
+    let you = "name=Ana&language=&theme=dark";
+    let refused = ana.post(&before, you).await;
+    assert!(refused.status == 409 && refused.text.contains("This page is of another shop"), "{}", refused.text);
+    assert!(page.contains(&format!("data-account=\"{}\"", dashboard.service.stranger)), "{page}");
+    assert_eq!(ana.post(&now, you).await.status, 303);
     // Where one is no member, there is nothing.
     dashboard.sql.execute("DELETE FROM memberships WHERE user_id <> $1", &[&user]).await.unwrap();
     let other = "SELECT user_id FROM accounts WHERE id = $1";

@@ -64,6 +64,7 @@ pub async fn shell(
         language: writer.locale().tag(),
         theme: theme(viewer),
         title,
+        account: viewer.account().to_string(),
         shop: session.account.name.clone(),
         is_test: !is_live,
         groups: vec![

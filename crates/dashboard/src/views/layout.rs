@@ -133,6 +133,8 @@ pub struct Shell {
     pub language: String,
     pub theme: Option<&'static str>,
     pub title: String,
+    /// The account that the page is of: forms say that it is meant.
+    pub account: String,
     pub shop: String,
     pub is_test: bool,
     pub groups: Vec<Group>,
@@ -152,7 +154,12 @@ pub struct Shell {
 pub fn page(shell: &Shell, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
-        html lang=(shell.language) data-theme=[shell.theme] data-mode=[shell.is_test.then_some("test")] {
+        html
+            lang=(shell.language)
+            data-account=(shell.account)
+            data-theme=[shell.theme]
+            data-mode=[shell.is_test.then_some("test")]
+        {
             (head(&shell.title, Some(&shell.shop)))
             body {
                 a.skip href="#main" { (shell.words.skip) }
