@@ -108,6 +108,8 @@ async fn the_figures_of_a_product_and_of_a_customer_are_those_of_the_calls_that_
             assert_eq!(list.contains(name), found.contains(&name), "{path}: {name}");
         }
         assert_eq!(found.is_empty(), page.contains("Nothing begins with that"), "{path}");
+        // No call of the API looks anything up.
+        assert!(!list.contains("/api/v1/"), "{path}");
     }
     assert!(stranger.get("/customers?q=customer").await.text.contains("No customers yet"));
 }

@@ -34,6 +34,8 @@ const DAYS: [i64; 3] = [7, 30, 90];
 const USUAL_DAYS: i64 = 30;
 /// The days that the API looks back at most.
 const MOST_DAYS: i64 = 90;
+/// Anomalies that the API gives at most at once.
+const MOST_ANOMALIES: i64 = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Query {
@@ -157,17 +159,10 @@ pub fn rows(writer: &Writer, found: &[Anomaly]) -> Vec<Row> {
 }
 
 /// What stands below what the call for the days from `first` on gives: no call where that was longer ago than the API looks
-/// back. `more` goes on the query.
-pub fn foot_since(
-    writer: &Writer,
-    freshness: &Freshness,
-    how: Vec<String>,
-    first: Date,
-    more: &str,
-    api: &Url,
-) -> Foot {
+/// back.
+pub fn foot_since(writer: &Writer, freshness: &Freshness, how: Vec<String>, first: Date, api: &Url) -> Foot {
     let ago = length(DayRange { first, last: writer.today() });
-    let path = format!("/api/v1/anomalies?days={}{more}", ago.max(1));
+    let path = format!("/api/v1/anomalies?days={}&limit={MOST_ANOMALIES}", ago.max(1));
     let foot = panel::foot(writer, freshness, how, &path, false, api);
     Foot { call: foot.call.filter(|_| ago <= MOST_DAYS), ..foot }
 }

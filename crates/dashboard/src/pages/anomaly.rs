@@ -169,7 +169,7 @@ impl Source<'_> {
 
     /// What stands below what the call for its day gives.
     fn foot(&self, how: Vec<String>) -> Foot {
-        foot_since(self.writer, self.freshness, how, self.found.anomaly.day, "", self.api)
+        foot_since(self.writer, self.freshness, how, self.found.anomaly.day, self.api)
     }
 
     fn beside_head(&self) -> Vec<Head> {
@@ -282,7 +282,7 @@ mod tests {
                 calls.map(|call| call.map(|call| call.json))
             })
         };
-        let oldest = Some("/api/v1/anomalies?days=90".to_owned());
+        let oldest = Some("/api/v1/anomalies?days=90&limit=500".to_owned());
         assert_eq!(call(date!(2026 - 08 - 25)), [oldest.clone(), oldest]);
         assert_eq!(call(date!(2026 - 08 - 24)), [None, None]);
     }

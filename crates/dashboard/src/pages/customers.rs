@@ -72,7 +72,7 @@ impl Query {
         query::address(Here::Customers.address(), [source, segment, text, cursor])
     }
 
-    /// The call that gives the same; the API looks nobody up, and lists all.
+    /// The call that gives the same, where nobody is looked up.
     fn api(&self) -> String {
         query::address("/api/v1/customers", self.pairs())
     }
@@ -192,6 +192,11 @@ fn list(writer: &Writer, query: &Query, has_any: bool, found: &Dated<Page<Custom
     let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query.clone() }.address());
     let how = vec![writer.say("how-customers"), writer.say("how-churn")];
     let all = Way { text: writer.say("all-customers"), address: Here::Customers.address().to_owned() };
+    let mut foot = panel::foot(writer, &found.freshness, how, &query.api(), true, api);
+    if query.text.is_some() {
+        // The API looks nobody up.
+        (foot.call, foot.csv) = (None, None);
+    }
     Panel {
         id: LIST,
         title: match (&query.text, query.segment) {
@@ -206,7 +211,7 @@ fn list(writer: &Writer, query: &Query, has_any: bool, found: &Dated<Page<Custom
         nothing: writer.say(nothing),
         all: query.segment.is_some().then_some(all),
         next: panel::next(writer, next),
-        foot: panel::foot(writer, &found.freshness, how, &query.api(), true, api),
+        foot,
     }
 }
 

@@ -57,7 +57,7 @@ impl Query {
         [self.status.map(|status| format!("status={status}")), self.cursor.map(|cursor| format!("cursor={cursor}"))]
     }
 
-    /// The call that gives the same; the API looks nothing up, and lists all.
+    /// The call that gives the same, where nothing is looked up.
     fn api(&self) -> String {
         let [status, cursor] = self.pairs();
         query::address("/api/v1/inventory", [status, Some(format!("limit={LIMIT}")), cursor])
@@ -134,6 +134,11 @@ fn items(writer: &Writer, query: &Query, listing: &Listing, api: &Url) -> Panel<
         (_, Some(_)) => "found-none",
         (_, None) => "stock-none",
     };
+    let mut foot = panel::foot(writer, &listing.freshness, how, &query.api(), false, api);
+    if query.text.is_some() {
+        // The API looks nothing up.
+        foot.call = None;
+    }
     Panel {
         id: "h-items",
         title,
@@ -141,7 +146,7 @@ fn items(writer: &Writer, query: &Query, listing: &Listing, api: &Url) -> Panel<
         nothing: writer.say(nothing),
         all: None,
         next: panel::next(writer, next),
-        foot: panel::foot(writer, &listing.freshness, how, &query.api(), false, api),
+        foot,
     }
 }
 

@@ -31,9 +31,6 @@ use crate::{
     },
 };
 
-/// Anomalies that a call of the API gives at most.
-const MOST_ANOMALIES: i64 = 500;
-
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let day = day_of(&request).filter(|day| *day <= writer.today()).ok_or(PageError::NotFound)?;
@@ -70,8 +67,7 @@ fn unusual_on(writer: &Writer, day: Date, found: Dated<Vec<Anomaly>>, api: &Url)
     found.sort_by_key(|anomaly| Reverse(anomaly.severity));
     let first = found.iter().map(|anomaly| anomaly.day).fold(day, Date::min);
     let how = vec![writer.say("how-band"), writer.say("how-anomalies")];
-    let limit = format!("&limit={MOST_ANOMALIES}");
-    let foot = anomalies::foot_since(writer, &freshness, how, first, &limit, api);
+    let foot = anomalies::foot_since(writer, &freshness, how, first, api);
     let is_looked_at = freshness.as_of.is_some_and(|at| day < writer.zone.day_of(at));
     Panel {
         id: "h-unusual",
