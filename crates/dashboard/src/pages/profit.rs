@@ -281,6 +281,12 @@ mod tests {
         assert_eq!(bar(0), (0.0, 1.0, false));
         assert_eq!(bar(3), (1.0, 0.6, true));
         assert_eq!(bar(9), (0.0, 0.6, false));
+        let loss = with(false, |source| {
+            let found = Dated { found: vec![day(date!(2026 - 11 - 21), dec!(0), dec!(0))], ..source.found.clone() };
+            way::panel(&Source { found: &found, before: None, ..*source }).items
+        });
+        let Cell::Part(part) = &loss[9].cells[0] else { panic!() };
+        assert_eq!((part.from, part.to, part.is_against), (1.0, 0.0, true));
         let change = |index: usize| match &rows[index].cells[3] {
             Cell::Change(Some(moved)) => moved.class,
             _ => panic!(),

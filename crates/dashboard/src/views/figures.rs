@@ -30,7 +30,9 @@ pub struct Moved {
 /// A number is not broken within its digits where there is little room: a long one is smaller.
 fn class(text: &str) -> &'static str {
     const LONG: usize = 10;
-    if text.chars().count() >= LONG && !text.contains(' ') { "v long" } else { "v" }
+    // The sign is as wide as two digits.
+    let width = text.chars().count() + text.matches('%').count();
+    if width >= LONG && !text.contains(' ') { "v long" } else { "v" }
 }
 
 /// Figures of which one is chosen.
@@ -88,6 +90,7 @@ mod tests {
         };
         assert!(drawn("9.250.000").contains("<dd class=\"v\" data-value=\"1\">9.250.000</dd>"));
         assert!(drawn("\u{2212}9.250.000").contains("class=\"v long\""));
+        assert!(drawn("\u{2212}4,462.9%").contains("class=\"v long\"") && !drawn("\u{2212}10.1%").contains("long"));
         assert!(drawn("22 Nov, 19:30").contains("class=\"v\""));
     }
 }

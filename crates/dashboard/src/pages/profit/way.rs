@@ -46,8 +46,10 @@ pub fn panel(source: &Source<'_>) -> Panel<Row> {
     };
     let row = |(index, step): (usize, &Step)| {
         let amount = step.amount();
+        // A cost, or a loss.
+        let takes = step.is_cost() != (amount < Decimal::ZERO);
         let mut cells = vec![
-            Cell::Part(Part { from: place(step.from), to: place(step.to), is_against: step.is_cost() }),
+            Cell::Part(Part { from: place(step.from), to: place(step.to), is_against: takes }),
             Cell::Number {
                 text: writer.exact(if step.is_cost() { -amount } else { amount }),
                 value: Some(round(amount, writer.currency.exponent()).normalize().to_string()),

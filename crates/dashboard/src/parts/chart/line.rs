@@ -10,6 +10,8 @@ const PLOT: f64 = 232.0;
 const BOTTOM: f64 = 24.0;
 /// Pixels that two names at the end of lines are apart at least.
 const APART: f64 = 16.0;
+/// The part of the width that the words of a mark take at most, where it is narrow.
+const WORDS: f64 = 0.4;
 /// Width of the inner drawing, in its own units.
 const WIDTH: f64 = 1000.0;
 
@@ -143,12 +145,38 @@ impl Line {
         }
         names
     }
+
+    /// Whether there is room for the words beside each of some slots, by their height, in the order of time: those of later
+    /// slots come first.
+    fn room_for(&self, places: impl DoubleEndedIterator<Item = (usize, f64)>) -> Vec<bool> {
+        let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+        let mut rooms = Vec::new();
+        for (slot, y) in places.rev() {
+            let x = self.x(slot);
+            let (from, to) = if is_in_right_half(x) { (x - WORDS, x) } else { (x, x + WORDS) };
+            let is_free =
+                taken.iter().all(|(start, end, height)| *end <= from || to <= *start || (height - y).abs() >= APART);
+            if is_free {
+                taken.push((from, to, y));
+            }
+            rooms.push(is_free);
+        }
+        rooms.reverse();
+        rooms
+    }
+}
+
+/// There words stand to the left of what they are of.
+fn is_in_right_half(x: f64) -> bool {
+    x > 0.5
 }
 
 /// The chart.
 pub fn line(chart: &Line) -> Markup {
     let height = TOP + PLOT + BOTTOM;
     let summary = format!("{}-sum", chart.id);
+    let remarks = chart.room_for(chart.remarks.iter().map(|remark| (remark.slot, TOP)));
+    let marks = chart.room_for(chart.marks.iter().map(|mark| (mark.slot, chart.y(mark.value))));
     html! {
         figure.chart {
             figcaption id=(summary) { (chart.summary) }
@@ -166,8 +194,8 @@ pub fn line(chart: &Line) -> Markup {
                         text class=(if name.is_main { "lbl s1" } else { "lbl" }) x="100%" dx="4" y=(short(y, 1)) dy=".35em" { (name.text) }
                     }
                 }
-                @for one in &chart.remarks { (remark(chart, one)) }
-                @for mark in &chart.marks { (anomaly(chart, mark)) }
+                @for (one, has_room) in chart.remarks.iter().zip(remarks) { (remark(chart, one, has_room)) }
+                @for (mark, has_room) in chart.marks.iter().zip(marks) { (anomaly(chart, mark, has_room)) }
             }
             (key(&chart.key))
         }
@@ -207,28 +235,28 @@ fn curves(chart: &Line, height: f64) -> Markup {
     }
 }
 
-fn anomaly(chart: &Line, mark: &Mark) -> Markup {
-    let (x, y) = (chart.x(mark.slot) * 100.0, short(chart.y(mark.value), 1));
-    // In the right half the words stand to the left of the mark.
-    let (class, dx) = if x > 50.0 { ("ink halo end", "-14") } else { ("ink halo", "14") };
+fn anomaly(chart: &Line, mark: &Mark, has_room: bool) -> Markup {
+    let (at, y) = (chart.x(mark.slot), short(chart.y(mark.value), 1));
+    let (class, dx) = if is_in_right_half(at) { ("ink halo end", "-14") } else { ("ink halo", "14") };
+    let x = at * 100.0;
     html! {
         a href=(mark.address) aria-label=(mark.label) {
             circle.hit cx=(percent(x)) cy=(y) r="14" {}
             svg.mark x=(percent(x)) y=(y) overflow="visible" { path d="M0-7 7 0 0 7-7 0z" {} }
-            text class=(class) x=(percent(x)) dx=(dx) y=(y) dy=".35em" { (mark.text) }
+            @if has_room { text class=(class) x=(percent(x)) dx=(dx) y=(y) dy=".35em" { (mark.text) } }
         }
     }
 }
 
 /// A dotted upright with its words at the top.
-fn remark(chart: &Line, remark: &Remark) -> Markup {
-    let x = chart.x(remark.slot) * 100.0;
-    // In the right half the words stand to the left.
-    let (class, dx) = if x > 50.0 { ("halo end", "-6") } else { ("halo", "6") };
+fn remark(chart: &Line, remark: &Remark, has_room: bool) -> Markup {
+    let at = chart.x(remark.slot);
+    let (class, dx) = if is_in_right_half(at) { ("halo end", "-6") } else { ("halo", "6") };
+    let x = at * 100.0;
     html! {
         a href=(remark.address) aria-label=(remark.label) {
             line.rule x1=(percent(x)) x2=(percent(x)) y1=(short(TOP + 18.0, 0)) y2=(short(TOP + PLOT, 0)) {}
-            text class=(class) x=(percent(x)) dx=(dx) y=(short(TOP + 10.0, 0)) { (remark.text) }
+            @if has_room { text class=(class) x=(percent(x)) dx=(dx) y=(short(TOP + 10.0, 0)) { (remark.text) } }
         }
     }
 }
@@ -308,6 +336,25 @@ mod tests {
         };
         let amounts = ["250.000", "\u{2212}50.000.000", "\u{2212}1.000.000.000"];
         assert_eq!(amounts.map(class), ["plot wide", "plot wide far", "plot wide farther"]);
+    }
+
+    #[test]
+    fn words_that_would_cover_those_of_a_later_day_are_left_out() {
+        let ten = chart(vec![Some(1.0); 10]);
+        let room = |places: &[(usize, f64)]| ten.room_for(places.iter().copied());
+        assert_eq!(room(&[(0, 100.0), (1, 100.0), (6, 100.0)]), [false, false, true]);
+        // Far apart, and one above the other.
+        assert_eq!((room(&[(0, 100.0), (9, 100.0)]), room(&[(0, 100.0), (1, 116.0)])), (vec![true; 2], vec![true; 2]));
+        let mark = |slot| Mark {
+            slot,
+            value: 1.0,
+            address: format!("/anomalies/{slot}"),
+            label: format!("day {slot}, see why"),
+            text: format!("day {slot}"),
+        };
+        let drawn = line(&Line { marks: vec![mark(0), mark(1)], ..ten.clone() }).into_string();
+        assert!(!drawn.contains(">day 0<") && drawn.contains(">day 1<"), "{drawn}");
+        assert!(drawn.contains("aria-label=\"day 0, see why\""), "{drawn}");
     }
 
     #[test]
