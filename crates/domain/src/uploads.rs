@@ -220,6 +220,8 @@ text_enum!(
     /// Why a file cannot be shown.
     Unreadable {
         Empty = "empty",
+        /// It is compressed, and nothing of it can be unpacked.
+        Damaged = "damaged",
         /// A workbook or archive.
         Spreadsheet = "spreadsheet",
         Utf16 = "utf16",

@@ -111,8 +111,9 @@ fn beginning(sample: &[u8]) -> Result<Vec<u8>, Unreadable> {
     let mut text = Vec::new();
     let reader = plain(io::Cursor::new(sample.to_vec())).map_err(|_| Unreadable::Spreadsheet)?;
     // A compressed sample ends anywhere, which is an error at its end only.
-    let _ = reader.take(SAMPLE_BYTES as u64).read_to_end(&mut text);
+    let read = reader.take(SAMPLE_BYTES as u64).read_to_end(&mut text);
     match text.get(..2) {
+        None if read.is_err() => return Err(Unreadable::Damaged),
         None => return Err(Unreadable::Empty),
         Some(b"\xFF\xFE" | b"\xFE\xFF") => return Err(Unreadable::Utf16),
         Some(_) => {}
@@ -246,6 +247,7 @@ mod tests {
 
     #[rstest]
     #[case(b"", Unreadable::Empty)]
+    #[case(b"\x1F\x8B\x08\x00cut off", Unreadable::Damaged)]
     #[case(b"PK\x03\x04rest", Unreadable::Spreadsheet)]
     #[case(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1rest", Unreadable::Spreadsheet)]
     #[case(b"\xFF\xFEa\0", Unreadable::Utf16)]

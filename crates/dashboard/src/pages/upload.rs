@@ -179,6 +179,7 @@ async fn page(
             .map(|id| (writer.say(id), None))
             .or_else(|| failure(&writer, upload))
             .or_else(|| without_lines(&writer, upload).map(|said| (said, None))),
+        reason_in: viewer.session().account.locale.tag(),
         unreadable: preview
             .as_ref()
             .and_then(|found| found.as_ref().err())
@@ -213,7 +214,7 @@ fn since(upload: &Upload, runs: &[Run]) -> Vec<Run> {
     runs.iter().filter(|run| upload.finished_at.is_some_and(|ended| run.started_at >= ended)).cloned().collect()
 }
 
-/// Why it failed; what no message says is kept in English.
+/// Why it failed; what no message says was written in the account's language.
 fn failure(writer: &Writer, upload: &Upload) -> Option<(String, Option<String>)> {
     let why = upload.error.as_ref().filter(|_| upload.state == UploadState::Failed)?;
     Some(match why.as_str() {
@@ -339,12 +340,15 @@ mod tests {
 
     #[test]
     fn it_says_why_it_failed_and_what_is_imported_all_the_same() {
-        let said = |why: &str| {
+        let said_in = |language, why: &str| {
             let failed = Upload { error: Some(why.to_owned()), ..upload(UploadState::Failed) };
-            failure(&writer("en"), &failed).unwrap()
+            failure(&writer(language), &failed).unwrap()
         };
-        let (words, english) = said("no column for sku");
-        assert!(words.starts_with("Nothing of it was imported.") && english.as_deref() == Some("no column for sku"));
+        let said = |why| said_in("en", why);
+        // It was written in the language of the account.
+        assert!(said_in("es-AR", "falta el SKU").0.ends_with("El motivo:"));
+        let (words, reason) = said("no column for sku");
+        assert!(words.starts_with("Nothing of it was imported.") && reason.as_deref() == Some("no column for sku"));
         assert!(said(INTERNAL).0.contains("nothing of it was imported"));
         assert!(said(GIVEN_UP).0.contains("smaller parts"));
         assert!(said(REJECTS_LOST).0.starts_with("What could be taken was imported"));

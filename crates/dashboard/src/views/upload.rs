@@ -16,8 +16,10 @@ pub struct Model {
     pub crumb: Way,
     pub about: String,
     pub state: Badge,
-    /// Why it failed, or why it cannot be imported as it was asked for; then what of it is known in English only.
+    /// Why it failed, or why it cannot be imported as it was asked for; then the reason that was kept.
     pub refused: Option<(String, Option<String>)>,
+    /// The language of that reason.
+    pub reason_in: String,
     /// Why nothing of it can be shown.
     pub unreadable: Option<String>,
     pub choose: Option<Choose>,
@@ -82,10 +84,10 @@ pub fn page(model: &Model) -> Markup {
                     p { (badge(&model.state)) }
                 }
             }
-            @if let Some((said, english)) = &model.refused {
+            @if let Some((said, reason)) = &model.refused {
                 div.note.bad.since role="alert" {
                     p { (said) }
-                    @if let Some(why) = english { p lang="en" { (why) } }
+                    @if let Some(why) = reason { p lang=(model.reason_in) { (why) } }
                 }
             }
             @if let Some(said) = &model.unreadable { p.note.bad.since role="alert" { (said) } }

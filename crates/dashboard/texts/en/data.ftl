@@ -34,6 +34,7 @@ upload-without-rejects = What could be taken was imported, but the file of the r
 upload-failed-why = Nothing of it was imported. Correct it below or upload another file. Why:
 discard = Discard this file
 unreadable-empty = The file is empty.
+unreadable-damaged = The file is damaged or incomplete. Pack it again, or upload it unpacked.
 unreadable-spreadsheet = That is a workbook or an archive. Save the sheet as CSV and upload that.
 unreadable-utf16 = The file is written in UTF-16. Save it as UTF-8 and upload that.
 unreadable-no_table = Its first line cannot be cut into columns. It has to name the columns, separated by commas, semicolons or tabs.
