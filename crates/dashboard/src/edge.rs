@@ -12,14 +12,17 @@ use actix_web::{
     Error, HttpMessage, HttpResponse,
     body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
-    http::header::{self, HeaderValue},
+    http::{
+        Method,
+        header::{self, HeaderMap, HeaderValue},
+    },
     middleware::Next,
     web::Data,
 };
 use domain::{AccountId, rate_limit::Bucket, sessions::SEEN_EVERY};
 use time::OffsetDateTime;
 use tracing::{Instrument, Span};
-use url::form_urlencoded;
+use url::{Position, Url, form_urlencoded};
 
 use crate::{
     body, csrf,
@@ -90,7 +93,12 @@ async fn answer(
     }
     let mut response = match verdict {
         Ok(None) if matches!(matched.access, Access::Member(_) | Access::Nowhere) => {
-            let login = pages::login::address(request.method(), request.uri());
+            let wanted = if request.method().is_safe() {
+                request.uri().path_and_query().map(ToString::to_string)
+            } else {
+                page_of(request.headers(), &state.settings.public_url)
+            };
+            let login = pages::login::address(wanted.as_deref());
             request.into_response(HttpResponse::SeeOther().insert_header((header::LOCATION, login)).finish())
         }
         Ok(None) if matched.access == Access::Read => request.error_response(PageError::LoggedOut),
@@ -146,6 +154,15 @@ async fn identify(
     let Some(token) = session::token(request.headers(), &state.settings) else { return Ok(None) };
     let found = state.sessions.find(token.hash()).await?.filter(|session| session.is_alive(now));
     Ok(found.map(|session| Viewer::new(session, from)))
+}
+
+/// The page of ours that a form was sent from.
+fn page_of(headers: &HeaderMap, public_url: &Url) -> Option<String> {
+    let page = Url::parse(headers.get(header::REFERER)?.to_str().ok()?).ok()?;
+    let is_ours = page.origin() == public_url.origin();
+    // What answers to a form alone cannot be gone back to.
+    let is_page = routes::find(&Method::GET, page.path()).access != Access::Nowhere;
+    (is_ours && is_page).then(|| page[Position::BeforePath..Position::AfterQuery].to_owned())
 }
 
 /// Whether a form is of the account, where it says of which it is: the account is that of the session, which another tab may have

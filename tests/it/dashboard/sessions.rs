@@ -135,6 +135,17 @@ async fn a_page_is_gone_on_to_after_the_log_in_and_no_other_site() {
     let dashboard = Dashboard::start().await;
     let asked = dashboard.browser().get("/?period=7d").await;
     assert_eq!((asked.status, asked.header("location")), (303, Some("/login?next=%2F%3Fperiod%3D7d")));
+    // A form leads back to its page.
+    for (page, expected) in [
+        ("/alerts?cursor=7", "/login?next=%2Falerts%3Fcursor%3D7"),
+        ("/settings/password", "/login"),
+        (".evil.example/alerts", "/login"),
+    ] {
+        let referer = format!("{}{page}", dashboard.site());
+        let headers = [("sec-fetch-site", "same-origin"), ("referer", referer.as_str())];
+        let sent = dashboard.browser().send(reqwest::Method::POST, "/alerts", &headers, "name=x").await;
+        assert_eq!((sent.status, sent.header("location")), (303, Some(expected)), "{page}");
+    }
     let mut browser = dashboard.owner(dashboard.service.account).await;
     for (next, expected) in [
         ("%2F%3Fperiod%3D7d", "/?period=7d"),

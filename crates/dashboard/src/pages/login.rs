@@ -2,7 +2,6 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::{Method, Uri},
     web::{Data, Form, ReqData},
 };
 use app::log_in::Answer;
@@ -26,10 +25,10 @@ use crate::{
 /// What makes a link that logs in on the machine that runs the service.
 pub const COMMAND: &str = "api dashboard open";
 
-/// Where to log in, and to go on from there to what was asked for.
-pub fn address(method: &Method, uri: &Uri) -> String {
-    match uri.path_and_query().map(|path| path.as_str()) {
-        Some(path) if method.is_safe() && path != "/" => format!("/login?next={}", escaped(path)),
+/// Where to log in, and to go on from there to a page.
+pub fn address(wanted: Option<&str>) -> String {
+    match wanted {
+        Some(path) if path != "/" => format!("/login?next={}", escaped(path)),
         _ => "/login".to_owned(),
     }
 }
@@ -137,9 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_asked_for_again_after_the_log_in_but_a_change_is_not() {
-        let uri: Uri = "/profit?period=7d&metric=aov".parse().unwrap();
-        assert_eq!(address(&Method::GET, &uri), "/login?next=%2Fprofit%3Fperiod%3D7d%26metric%3Daov");
-        assert_eq!(address(&Method::POST, &uri), "/login");
+    fn a_page_is_asked_for_again_after_the_log_in() {
+        assert_eq!(address(Some("/profit?period=7d&metric=aov")), "/login?next=%2Fprofit%3Fperiod%3D7d%26metric%3Daov");
+        assert_eq!([address(Some("/")), address(None)], ["/login", "/login"]);
     }
 }
