@@ -3,7 +3,7 @@
 use domain::{
     freshness::Dated,
     metrics::{Components, Metric, Sums, Unit},
-    periods::Change,
+    periods::{Change, days},
     profit::{Basis, DayRange, Snapshot},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
@@ -21,6 +21,24 @@ pub fn sums(snapshots: &[Snapshot], range: DayRange) -> Sums {
         components += day.components;
     }
     Sums { components, ..Sums::default() }
+}
+
+/// What the days that are compared with add up to; `None` where the shop's figures do not reach back over all of them: fewer days
+/// would be compared than are told.
+pub fn sums_before(snapshots: &[Snapshot], range: DayRange) -> Option<Sums> {
+    let there = snapshots.iter().filter(|day| (range.first..=range.last).contains(&day.date)).count();
+    (i64::try_from(there) == Ok(days(range))).then(|| sums(snapshots, range))
+}
+
+/// That nothing is compared, where a comparison was `wanted` and there are figures.
+pub fn lacks_comparison(
+    writer: &Writer,
+    snapshots: &[Snapshot],
+    wanted: Option<DayRange>,
+    before: Option<&Sums>,
+) -> Option<String> {
+    let is_missing = wanted.is_some() && before.is_none() && !snapshots.is_empty();
+    is_missing.then(|| writer.say("lacks-comparison"))
 }
 
 /// What the profit of a range rests on that the shop does not tell, or leaves out: a sentence each.
@@ -152,9 +170,25 @@ pub fn cell(writer: &Writer, unit: Unit, value: Decimal) -> String {
 #[cfg(test)]
 mod tests {
     use rust_decimal::dec;
+    use time::macros::date;
 
     use super::*;
     use crate::text::tests::writer;
+
+    #[test]
+    fn days_before_the_shop_s_first_are_not_compared_with() {
+        let day =
+            |date| Snapshot { date, components: Components::default(), basis: Basis::default(), lacks_rates: false };
+        let range = DayRange { first: date!(2026 - 11 - 01), last: date!(2026 - 11 - 02) };
+        let all = [day(range.last), day(range.first)];
+        assert!(sums_before(&all, range).is_some() && sums_before(&all[..1], range).is_none());
+        let told = |snapshots: &[Snapshot], wanted, before: Option<&Sums>| {
+            lacks_comparison(&writer("en"), snapshots, wanted, before)
+        };
+        assert!(told(&all, Some(range), None).is_some_and(|said| said.starts_with("No change is shown")));
+        assert_eq!(told(&all, Some(range), Some(&Sums::default())), None);
+        assert_eq!((told(&all, None, None), told(&[], Some(range), None)), (None, None));
+    }
 
     #[test]
     fn what_is_rounded_to_nothing_is_no_change() {

@@ -21,7 +21,7 @@ use tokio::try_join;
 
 use self::query::Query;
 use super::{
-    figures::{lacks, sums},
+    figures::{lacks, lacks_comparison, sums, sums_before},
     html,
     shell::shell,
     window::{comparisons, periods, window},
@@ -74,7 +74,9 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         news::since_before(&viewer, &state, &writer),
     )?;
     let compared: Vec<Snapshot> = compared.map(|dated| dated.found).unwrap_or_default();
-    let (now_sums, before_sums) = (sums(&profit.found, complete), before.map(|before| sums(&compared, before)));
+    let now_sums = sums(&profit.found, complete);
+    let before_sums = before.and_then(|before| sums_before(&compared, before));
+    let uncompared = lacks_comparison(&writer, &profit.found, before, before_sums.as_ref());
     let title = writer.say("overview");
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Overview, title.clone()).await?,
@@ -82,7 +84,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         window: window(&writer, complete),
         period: periods(&writer, query.window, |window| Query { window, ..query }.address()),
         compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
-        lacks: lacks(&writer, &profit, complete),
+        lacks: lacks(&writer, &profit, complete).into_iter().chain(uncompared).collect(),
         news,
         figures_label: writer.say("figures"),
         figures: figures::all(&writer, query, &now_sums, before_sums.as_ref()),

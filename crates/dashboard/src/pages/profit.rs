@@ -12,7 +12,7 @@ use domain::{
 use time::Date;
 
 use super::{
-    figures::{change, lacks, moved, name, shown, sums, told, value},
+    figures::{change, lacks, lacks_comparison, moved, name, shown, sums, sums_before, told, value},
     html, query,
     shell::shell,
     window::{Window, comparisons, periods, window},
@@ -78,10 +78,12 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         complete,
         listed,
         found: &found,
-        before: before.as_ref().map(|(range, found)| sums(found, *range)),
+        before: before.as_ref().and_then(|(range, found)| sums_before(found, *range)),
         path: &path,
         api: &state.settings.api_url,
     };
+    let compared = before.as_ref().map(|(range, _)| *range);
+    let uncompared = lacks_comparison(&writer, &found.found, compared, source.before.as_ref());
     let title = writer.say("profit");
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Profit, title.clone()).await?,
@@ -89,7 +91,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         window: window(&writer, complete),
         period: periods(&writer, query.window, |window| Query { window, cursor: None, ..query }.address()),
         compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
-        lacks: lacks(&writer, &found, source.complete),
+        lacks: lacks(&writer, &found, source.complete).into_iter().chain(uncompared).collect(),
         figures: source.figures(),
         way_head: way::head(&source),
         way: way::panel(&source),

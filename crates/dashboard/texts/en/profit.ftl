@@ -52,6 +52,7 @@ estimates-returns = Estimated here: what came back. Returned goods are taken to 
 profit-of = Profit { $day_on }
 neighbours = Other days
 each-figure = Each figure, and how it came about
+lacks-comparison = No change is shown: the shop's figures do not reach back over all of the days that these are compared with.
 profit-lacks-costs = The cost of { $share } of the goods sold is known. The rest is estimated, and profit with it: import unit costs to make it exact.
 profit-lacks-later = What came in after { $at } is not in these figures yet: they are computed every night.
 profit-lacks-rates = On { $days_n ->

@@ -52,6 +52,7 @@ estimates-returns = Estimado aquí: lo devuelto. Se supone que los productos dev
 profit-of = Ganancia { $day_on }
 neighbours = Otros días
 each-figure = Cada cifra y de dónde sale
+lacks-comparison = No se muestra ningún cambio: las cifras de la tienda no cubren todos los días con los que se compara.
 profit-lacks-costs = Se conoce el costo del { $share } de lo vendido. El resto se estima, y la ganancia también: importa los costos unitarios para que sea exacta.
 profit-lacks-later = Lo que llegó después de { $at } todavía no está en estas cifras: se calculan cada noche.
 profit-lacks-rates = En { $days_n ->

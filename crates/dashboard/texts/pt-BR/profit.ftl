@@ -52,6 +52,7 @@ estimates-returns = Estimado aqui: o que foi devolvido. Supõe-se que os produto
 profit-of = Lucro { $day_on }
 neighbours = Outros dias
 each-figure = Cada número e de onde vem
+lacks-comparison = Nenhuma mudança é mostrada: os números da loja não cobrem todos os dias com que se compara.
 profit-lacks-costs = Conhece-se o custo de { $share } do que foi vendido. O restante é estimado, e o lucro também: importe os custos unitários para que ele seja exato.
 profit-lacks-later = O que chegou depois de { $at } ainda não está nestes números: eles são calculados todas as noites.
 profit-lacks-rates = Em { $days_n ->
