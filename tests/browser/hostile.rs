@@ -79,7 +79,7 @@ pub async fn names_draw_nothing_but_themselves(world: &World) {
     // Names as long as they may be, without a blank to break them at.
     world.sql.batch_execute("UPDATE accounts SET name = repeat('x', 200)").await.unwrap();
     world.rig.view(PHONE).await;
-    for address in ["/", "/settings"] {
+    for address in ["/", "/settings", "/settings/delete"] {
         world.open(address).await;
         world.rig.assert_fits(address).await;
     }
