@@ -97,6 +97,17 @@ async fn the_figures_of_the_overview_are_those_of_the_call_that_it_prints() {
         dashboard.sql.execute("UPDATE people SET language = $1", &[&language]).await.unwrap();
         let page = browser.get("/").await.text;
         assert!(page.contains(&format!("<html lang=\"{language}")), "{language}");
+        // Nothing is compared with years before the shop's first day.
+        let said = match language {
+            "es" => "No se muestra ningún cambio",
+            "pt-BR" => "Nenhuma mudança é mostrada",
+            _ => "No change is shown",
+        };
+        assert!(!page.contains(said), "{page}");
+        for address in ["/?period=12m", "/profit?period=12m"] {
+            let page = browser.get(address).await.text;
+            assert!(page.contains(said) && !page.contains("class=\"up good\""), "{address}: {page}");
+        }
         // The time of the request says nothing of how fresh the figures are: each panel tells that.
         let (_, top) = page.split_once("<header class=\"top\">").unwrap();
         assert!(!top.split_once("</header>").unwrap().0.contains("class=\"soft\""), "{top}");
