@@ -31,10 +31,24 @@ session_statement!(
 );
 
 session_statement!(
-    after [staging::TABLES, TABLES, DAYS_TABLE] =>
-    /// What is there by the file's own name keeps it: it came before files told the number.
-    KEEP_NAMES(account: BigInt, source: Text) -> () = "UPDATE import_order_numbers SET number = order_id FROM orders known
-    WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = import_order_numbers.order_id"
+    after [gone_orders::TABLES, TABLES, DAYS_TABLE] =>
+    /// What an earlier file brought by its name, without the number, is the order that comes by its number now. A connection
+    /// may have told of it as well, so that it counted twice. A name that is the number of another one says nothing.
+    GATHER_NAMED_ORDERS(account: BigInt, source: Text) -> () = "INSERT INTO import_gone_orders
+    SELECT known.id, known.placed_at FROM import_order_numbers came
+    JOIN orders known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.order_id
+    WHERE came.number <> came.order_id AND known.integration_id IS NULL
+        AND NOT EXISTS (SELECT FROM import_order_numbers other WHERE other.number = came.order_id)"
+);
+
+session_statement!(
+    after [refunds::TABLES, TABLES, DAYS_TABLE] =>
+    GATHER_NAMED_REFUNDS(account: BigInt, source: Text) -> () = "INSERT INTO import_gone_refunds
+    SELECT known.id, known.refunded_at FROM import_order_numbers came
+    JOIN refunds known ON known.account_id = $1 AND known.source = $2 AND left(known.external_id, -11) = came.order_id
+        AND known.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+    WHERE came.number <> came.order_id
+        AND NOT EXISTS (SELECT FROM import_order_numbers other WHERE other.number = came.order_id)"
 );
 
 session_statement!(
@@ -99,7 +113,9 @@ pub(super) async fn apply(
 ) -> Result<LeftOut, tokio_postgres::Error> {
     let (account, source) = (scope.account, source.as_str());
     let told_again = transaction.execute(DROP_EARLIER_PARTS, &[]).await?;
-    transaction.execute(KEEP_NAMES, &[&account, &source]).await?;
+    for statement in [GATHER_NAMED_ORDERS, GATHER_NAMED_REFUNDS] {
+        transaction.execute(statement, &[&account, &source]).await?;
+    }
     transaction.execute(RENAME, &[]).await?;
     let left_out = transaction.query_one(LEAVE_OUT_CONNECTED, &[&account, &source]).await?;
     let left_out = LeftOut { orders: left_out.try_get("orders")?, refunds: left_out.try_get("refunds")? };

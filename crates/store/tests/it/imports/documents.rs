@@ -361,7 +361,7 @@ async fn an_order_is_stored_under_the_number_that_its_platform_has() {
         sold("#3", 3),
     ];
     // The first came by its name before.
-    let stored = ["#1 1", "#1/2026-03-02 10", "#3 3", "502 2", "502/2026-03-02 10"];
+    let stored = ["#3 3", "501 1", "501/2026-03-02 10", "502 2", "502/2026-03-02 10"];
     shop_.try_import(rows(file.clone())).await.unwrap();
     assert_eq!(shop_.texts(STORED).await, stored);
     let before = shop_.image().await;
@@ -379,8 +379,41 @@ async fn an_order_is_stored_under_the_number_that_its_platform_has() {
     let later = refund("#2/2026-03-05", datetime!(2026-03-05 15:00 UTC), "ana", vec![line("MUG", 2, "10")]);
     shop_.forget_days().await;
     shop_.try_import(rows(vec![numbered("#2", "502"), sold("#2", 2), later.into()])).await.unwrap();
-    assert_eq!(shop_.texts(STORED).await, ["#1 1", "#1/2026-03-02 10", "#3 3", "502 2", "502/2026-03-05 20"]);
+    assert_eq!(shop_.texts(STORED).await, ["#3 3", "501 1", "501/2026-03-02 10", "502 2", "502/2026-03-05 20"]);
     assert_eq!(shop_.days().await, ["2026-03-02", "2026-03-05"]);
+}
+
+/// A file without numbers came first, then the connection: each order counted twice.
+#[tokio::test]
+async fn a_file_that_tells_the_numbers_ends_that_orders_are_there_by_their_names_as_well() {
+    let shop_ = Shop::open().await;
+    let (at, later) = (datetime!(2026-03-02 15:00 UTC), datetime!(2026-03-04 15:00 UTC));
+    let sold = |id: &str| order(id, at, "ana", vec![line("MUG", 2, "10")]);
+    let back = |id: &str| refund(id, later, "ana", vec![line("MUG", 1, "10")]);
+    shop_.import(vec![sold("#1"), back("#1/2026-03-04"), sold("#2"), sold("#3")]).await;
+    let told = ShopDocument {
+        order_id: "501".to_owned(),
+        parts: vec![sold("501"), back("501/2026-03-04")],
+        is_whole: true,
+        is_there: true,
+    };
+    let source = ShopSource { platform: Platform::Shopify, integration: IntegrationId(1) };
+    shop_.importer.shop_documents(shop_.target(), source, rows(vec![told])).await.unwrap();
+    assert_eq!(shop_.one::<i64>("SELECT count(*) FROM orders WHERE account_id = $1").await, 4);
+    shop_.forget_days().await;
+    // The second is not paid any more.
+    let file = vec![numbered("#1", "501"), sold("#1").into(), back("#1/2026-03-04").into(), numbered("#2", "502")];
+    let summary = shop_.try_import(rows(file.clone())).await.unwrap().documents;
+    assert_eq!(summary.orders, Changes { new: 0, changed: 2, unchanged: 1 });
+    let stored = ["#3 2", "501 2", "501/2026-03-04 10"];
+    assert_eq!(shop_.texts(STORED).await, stored);
+    assert_eq!(shop_.days().await, ["2026-03-02", "2026-03-04"]);
+    let before = shop_.image().await;
+    shop_.try_import(rows(file)).await.unwrap();
+    assert_eq!(shop_.image().await, before);
+    let lines = "SELECT count(*) FROM order_lines l WHERE account_id = $1
+        AND NOT EXISTS (SELECT FROM orders o WHERE o.account_id = $1 AND o.id = l.order_id)";
+    assert_eq!(shop_.one::<i64>(lines).await, 0);
 }
 
 /// As in two exports that overlap, one behind the other.
