@@ -136,6 +136,7 @@ pub fn file() -> FileOptions {
         latin1: false,
         zone: "Europe/London".parse().unwrap(),
         account_zone: "Europe/London".parse().unwrap(),
+        currency: "GBP".parse().unwrap(),
         audience: Audience::Command,
     }
 }

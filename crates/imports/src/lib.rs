@@ -60,6 +60,8 @@ pub struct FileOptions {
     pub zone: Zone,
     /// The account's, which cuts its days.
     pub account_zone: Zone,
+    /// The account's: amounts of one without decimals are not read with three.
+    pub currency: Currency,
     /// Who reads why lines are refused.
     pub audience: Audience,
 }
@@ -270,6 +272,7 @@ impl FileOptions {
             latin1: false,
             zone: account.timezone.clone(),
             account_zone: account.timezone.clone(),
+            currency: account.currency,
             audience: Audience::Page(account.locale),
         }
     }

@@ -331,6 +331,7 @@ impl Table for Rates {
     type Row = RateRow;
     const DATE: Option<usize> = Some(0);
     const NUMBERS: &'static [usize] = &[2];
+    const AMOUNTS: bool = false;
     const FIELDS: &'static [Field] = &[
         DAY,
         Field { name: "currency", required: true, headers: &["currency", "currencycode", "base", "from"] },

@@ -31,6 +31,8 @@ pub(super) trait Table: Send + 'static {
     const DATE: Option<usize>;
     /// The fields whose texts tell what separates decimals.
     const NUMBERS: &'static [usize];
+    /// Whether these numbers are amounts of the account's currency, beside whole ones.
+    const AMOUNTS: bool = true;
     /// The field whose text says which records belong together: all of a group are taken, or none.
     const GROUP: Option<usize> = None;
     /// A platform's export that is read in its own way. Its columns are read like fields; their places come after the table's.

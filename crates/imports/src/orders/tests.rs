@@ -247,6 +247,24 @@ async fn where_both_decimal_marks_occur_nothing_is_guessed() {
     assert_eq!(outcome.parts[0].lines[1].unit_price, dec!(1234));
 }
 
+/// In Chile `12.990` are twelve thousand pesos.
+#[tokio::test]
+async fn thousands_of_a_currency_without_decimals_are_not_read_as_decimals() {
+    let pesos = FileOptions { currency: "CLP".parse().unwrap(), ..file() };
+    let outcome = read_orders(priced_apart(&["12.990", "990"]), pesos.clone(), order_options(None)).await.unwrap();
+    assert_eq!((outcome.counts.rejected, outcome.counts.accepted), (1, 1));
+    assert!(outcome.rejects[0].reason.contains("thousands or decimals"), "{}", outcome.rejects[0].reason);
+    let said = FileOptions { decimal_comma: true, ..pesos.clone() };
+    for (prices, options, price) in [
+        (["12.990", "990"], said, dec!(12990)),
+        (["12.990", "1.290.000"], pesos.clone(), dec!(12990)),
+        (["12.990", "12.50"], pesos, dec!(12.990)),
+    ] {
+        let outcome = read_orders(priced(&prices), options, order_options(None)).await.unwrap();
+        assert_eq!(outcome.parts[0].lines[0].unit_price, price, "{prices:?}");
+    }
+}
+
 /// `1,234` may be either. What is looked at for the form of the file ends with `1,2`.
 #[tokio::test]
 async fn a_number_of_which_only_a_part_is_in_the_sample_shows_nothing() {

@@ -80,6 +80,7 @@ impl Import {
             latin1: args.latin1,
             zone: args.timezone.clone().unwrap_or_else(|| self.account.timezone.clone()),
             account_zone: self.account.timezone.clone(),
+            currency: self.account.currency,
             audience: Audience::Command,
         };
         let target = Target { account: self.account.id, now: OffsetDateTime::now_utc(), dry_run: args.dry_run };
