@@ -292,7 +292,7 @@ impl Table for OrderLines {
         Field {
             name: "quantity",
             required: true,
-            headers: &["quantity", "qty", "lineitemquantity", "units", "cantidad", "quantidade"],
+            headers: &["quantity", "qty", "lineitemquantity", "units", "cantidad", "quantidade", "unidades", "qtd"],
         },
         Field {
             name: "date",
@@ -312,7 +312,18 @@ impl Table for OrderLines {
         Field {
             name: "price",
             required: true,
-            headers: &["price", "unitprice", "lineitemprice", "itemprice", "precio", "preco", "preço"],
+            headers: &[
+                "price",
+                "unitprice",
+                "lineitemprice",
+                "itemprice",
+                "precio",
+                "preco",
+                "preço",
+                "preciounitario",
+                "preçounitário",
+                "precounitario",
+            ],
         },
         Field {
             name: "name",
@@ -326,12 +337,32 @@ impl Table for OrderLines {
                 "producttitle",
                 "product",
                 "name",
+                "nombredelproducto",
+                "nomedoproduto",
+                "producto",
+                "produto",
+                "descripción",
+                "descripcion",
+                "descrição",
+                "descricao",
             ],
         },
         Field { name: "customer_id", required: false, headers: &["customerid", "customer", "buyerid", "clientid"] },
-        Field { name: "email", required: false, headers: &["email", "customeremail", "buyeremail"] },
-        Field { name: "customer_name", required: false, headers: &["customername", "buyername", "billingname"] },
-        Field { name: "city", required: false, headers: &["city", "shippingcity", "billingcity", "customercity"] },
+        Field {
+            name: "email",
+            required: false,
+            headers: &["email", "customeremail", "buyeremail", "correo", "correoelectrónico", "correoelectronico"],
+        },
+        Field {
+            name: "customer_name",
+            required: false,
+            headers: &["customername", "buyername", "billingname", "nombredelcliente", "nomedocliente"],
+        },
+        Field {
+            name: "city",
+            required: false,
+            headers: &["city", "shippingcity", "billingcity", "customercity", "ciudad", "cidade"],
+        },
         Field {
             name: "country",
             required: false,
@@ -340,8 +371,27 @@ impl Table for OrderLines {
         Field { name: "fees", required: false, headers: &["fees", "fee", "paymentfee", "transactionfee"] },
         Field { name: "shipping", required: false, headers: &["shippingcost", "shipping"] },
         Field { name: "currency", required: false, headers: &["currency", "moneda", "moeda"] },
-        Field { name: "unit_cost", required: false, headers: &["unitcost", "cost", "costprice"] },
-        Field { name: "category", required: false, headers: &["category", "producttype", "productcategory"] },
+        Field {
+            name: "unit_cost",
+            required: false,
+            headers: &[
+                "unitcost",
+                "cost",
+                "costprice",
+                "costounitario",
+                "costeunitario",
+                "custounitário",
+                "custounitario",
+                "costo",
+                "coste",
+                "custo",
+            ],
+        },
+        Field {
+            name: "category",
+            required: false,
+            headers: &["category", "producttype", "productcategory", "categoría", "categoria"],
+        },
     ];
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<FileDocument>) -> Result<(), Refusal> {

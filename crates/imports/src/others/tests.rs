@@ -55,6 +55,47 @@ async fn a_catalogue_says_what_it_says() {
     );
 }
 
+#[rstest]
+#[case("SKU;Nombre;Categorías;Precio;Costo;Existencias\nTAZA;Taza;Cocina;1.250,50;500,25;4\n")]
+#[case("SKU;Nome;Categorias;Preço;Custo;Estoque\nTAZA;Taza;Cocina;1.250,50;500,25;4\n")]
+#[tokio::test]
+async fn a_catalogue_has_its_columns_in_the_languages_of_the_shops(#[case] data: &str) {
+    let store = Collect::default();
+    let (refused, sink) = rejects();
+    let day = date!(2026 - 01 - 01);
+    let report = import_products(&store, TARGET, file(), day, reader(data), sink).await.unwrap();
+    assert_eq!((report.read.ignored_columns.len(), refused.lock().unwrap().len()), (0, 0), "{refused:?}");
+    let rows = store.products.into_inner().unwrap();
+    assert_eq!((rows[0].name.as_deref(), rows[0].category.as_deref()), (Some("Taza"), Some("Cocina")));
+    assert_eq!((rows[0].price, rows[0].cost, rows[0].stock), (Some(dec!(1250.5)), Some((dec!(500.25), day)), Some(4)));
+}
+
+#[rstest]
+#[case("Fecha;Categoría;Concepto;Importe\n13/01/2026;Alquiler;Enero;1.000,50\n")]
+#[case("Data;Categoria;Descrição;Valor\n13/01/2026;Alquiler;Enero;1.000,50\n")]
+#[tokio::test]
+async fn expenses_have_their_columns_in_the_languages_of_the_shops(#[case] data: &str) {
+    let store = Collect::default();
+    let (refused, sink) = rejects();
+    import_expenses(&store, TARGET, file(), reader(data), sink).await.unwrap();
+    let rows = store.expenses.into_inner().unwrap();
+    assert_eq!((rows.len(), refused.lock().unwrap().len()), (1, 0), "{refused:?}");
+    assert_eq!((rows[0].category.as_str(), rows[0].description.as_str()), ("Alquiler", "Enero"));
+    assert_eq!((rows[0].day, rows[0].amount), (date!(2026 - 01 - 13), dec!(1000.5)));
+}
+
+#[rstest]
+#[case("SKU;Existencias;Almacén\nTAZA;3;Norte\n")]
+#[case("SKU;Estoque;Depósito\nTAZA;3;Norte\n")]
+#[tokio::test]
+async fn stock_has_its_columns_in_the_languages_of_the_shops(#[case] data: &str) {
+    let store = Collect::default();
+    let today = date!(2026 - 04 - 01);
+    import_stock(&store, TARGET, file(), today, reader(data), rejects().1).await.unwrap();
+    let rows = store.stock.into_inner().unwrap();
+    assert_eq!((rows[0].stock, rows[0].location.as_deref()), (3, Some("Norte")));
+}
+
 #[tokio::test]
 async fn stock_without_a_date_is_of_today() {
     let store = Collect::default();
