@@ -124,6 +124,11 @@ impl Upload {
     pub fn has_no_lines(&self) -> bool {
         self.outcome.as_ref().is_some_and(|outcome| outcome.lines == 0)
     }
+
+    /// Whether it was imported, and nothing of it could be taken.
+    pub fn is_all_refused(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| outcome.rejected > 0 && outcome.rejected == outcome.lines)
+    }
 }
 
 /// The right to import an upload.

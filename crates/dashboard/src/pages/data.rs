@@ -125,13 +125,16 @@ fn imported(writer: &Writer, account: AccountId, found: &Page<Upload>) -> Panel<
     }
 }
 
-/// The state of an upload; what cannot be read or has no lines was not imported.
+/// The state of an upload; what cannot be read, has no lines or was refused altogether was not imported.
 pub fn standing(writer: &Writer, upload: &Upload, is_unreadable: bool) -> Badge {
     if is_unreadable {
         return Badge { class: "bad", text: format!("✕ {}", writer.say("upload-unreadable")) };
     }
     if upload.has_no_lines() {
         return Badge { class: "warn", text: format!("! {}", writer.say("upload-without-lines")) };
+    }
+    if upload.is_all_refused() {
+        return Badge { class: "bad", text: format!("✕ {}", writer.say("upload-all-refused")) };
     }
     badge(writer, upload.state)
 }
@@ -240,6 +243,13 @@ pub mod tests {
         };
         assert_eq!(state(UploadState::Ready), "✕ Cannot be read");
         assert_eq!(state(UploadState::Done), "✓ Imported", "it was told how to be read");
+    }
+
+    #[test]
+    fn a_file_of_which_every_line_was_refused_was_not_imported() {
+        let refused = Outcome { lines: 7, rejected: 7, ..Outcome::default() };
+        let shown = Upload { outcome: Some(refused), ..upload(UploadState::Done) };
+        assert_eq!(standing(&writer("en"), &shown, false).text, "✕ Nothing imported");
     }
 
     #[test]

@@ -178,7 +178,7 @@ async fn page(
         refused: refused
             .map(|id| (writer.say(id), None))
             .or_else(|| failure(&writer, upload))
-            .or_else(|| without_lines(&writer, upload).map(|said| (said, None))),
+            .or_else(|| not_imported(&writer, upload).map(|said| (said, None))),
         reason_in: viewer.session().account.locale.tag(),
         unreadable: preview
             .as_ref()
@@ -205,8 +205,13 @@ async fn page(
     Ok(response)
 }
 
-fn without_lines(writer: &Writer, upload: &Upload) -> Option<String> {
-    upload.has_no_lines().then(|| writer.say("upload-without-lines-what"))
+/// That nothing of it was there to import, or could be.
+fn not_imported(writer: &Writer, upload: &Upload) -> Option<String> {
+    if upload.has_no_lines() {
+        Some(writer.say("upload-without-lines-what"))
+    } else {
+        upload.is_all_refused().then(|| writer.say("upload-all-refused-what"))
+    }
 }
 
 /// Runs that took the file in.
