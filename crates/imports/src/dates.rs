@@ -142,7 +142,7 @@ fn within_years(date: Date) -> Result<(), &'static str> {
 
 const NOT_A_TIME: &str = "refused-not-a-time";
 
-/// `8:26`, `08:26:00.123`, with ` AM`/` PM`, and with `Z`, ` UTC`, `+01`, `+0100` or `-03:00` behind it.
+/// `8:26`, `08:26:00.123`, with ` AM`/` p. m.`, and with `Z`, ` UTC`, `+01`, `+0100` or `-03:00` behind it.
 fn read_clock(text: &str) -> Result<(Time, Option<UtcOffset>), &'static str> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(text.len());
     let (clock, rest) = text.split_at(end);
@@ -158,20 +158,27 @@ fn read_clock(text: &str) -> Result<(Time, Option<UtcOffset>), &'static str> {
         return Err(NOT_A_TIME);
     }
     let rest = rest.trim();
-    let rest = match rest.get(..2).map(str::to_ascii_uppercase).as_deref() {
-        Some("AM" | "PM") if !(1..=12).contains(&hour) => return Err(NOT_A_TIME),
-        Some("AM") => {
-            hour %= 12;
-            rest.get(2..).unwrap_or_default().trim()
+    let rest = match half_of_day(rest) {
+        Some(_) if !(1..=12).contains(&hour) => return Err(NOT_A_TIME),
+        Some((is_afternoon, rest)) => {
+            hour = hour % 12 + if is_afternoon { 12 } else { 0 };
+            rest
         }
-        Some("PM") => {
-            hour = hour % 12 + 12;
-            rest.get(2..).unwrap_or_default().trim()
-        }
-        _ => rest,
+        None => rest,
     };
     let time = Time::from_hms(hour, minute, second).map_err(|_| NOT_A_TIME)?;
     Ok((time, read_offset(rest)?))
+}
+
+/// Whether it is the afternoon, where a text begins with `AM`, `pm` or, as in Spanish, `p. m.`; and what follows.
+fn half_of_day(text: &str) -> Option<(bool, &str)> {
+    let is_afternoon = text.starts_with(['P', 'p']);
+    let rest = behind_dot(text.strip_prefix(['A', 'a', 'P', 'p'])?).strip_prefix(['M', 'm'])?;
+    Some((is_afternoon, behind_dot(rest)))
+}
+
+fn behind_dot(text: &str) -> &str {
+    text.strip_prefix('.').unwrap_or(text).trim_start()
 }
 
 fn clock_number(part: Option<&str>) -> Result<u8, &'static str> {
@@ -228,6 +235,9 @@ mod tests {
     #[case("1/12/2010 8:26", DMY, datetime!(2010-12-01 08:26 UTC))]
     #[case("12/1/2010 8:26 PM", MDY, datetime!(2010-12-01 20:26 UTC))]
     #[case("12/1/2010 12:05:09 am", MDY, datetime!(2010-12-01 00:05:09 UTC))]
+    #[case("1/12/2010 8:26 p. m.", DMY, datetime!(2010-12-01 20:26 UTC))]
+    #[case("1/12/2010 12:05:09 a.\u{a0}m.", DMY, datetime!(2010-12-01 00:05:09 UTC))]
+    #[case("1/12/2010 8:26 p.m. -03:00", DMY, datetime!(2010-12-01 23:26 UTC))]
     #[case("01-12-2010", DMY, datetime!(2010-12-01 00:00 UTC))]
     #[case("31.12.2010", None, datetime!(2010-12-31 00:00 UTC))]
     #[case("31/12/2010", None, datetime!(2010-12-31 00:00 UTC))]
@@ -248,6 +258,9 @@ mod tests {
     #[case("2010-12-01 08")]
     #[case("2010-12-01 08:26:00:00")]
     #[case("2010-12-01 13:00 PM")]
+    #[case("2010-12-01 13:00 p. m.")]
+    #[case("2010-12-01 08:26 p")]
+    #[case("2010-12-01 08:26 p. x.")]
     #[case("2010-12-01 08:26 CEST")]
     #[case("2010-12-01 08:26 +99:00")]
     #[case("2010-12/01")]
