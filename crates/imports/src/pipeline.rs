@@ -85,7 +85,8 @@ fn read<T: Table>(
     let mut refused = Refused { form, sink, groups: HashMap::new(), audience: file.audience };
     let mut groups = Groups::default();
 
-    let ignored = columns.ignored.iter().filter(|name| !rejects::COLUMNS.contains(&name.as_str()));
+    // Spreadsheets add columns without a name.
+    let ignored = columns.ignored.iter().filter(|name| !name.is_empty() && !rejects::COLUMNS.contains(&name.as_str()));
     let mut counts = Counts { ignored_columns: ignored.cloned().collect(), ..Counts::default() };
     let (mut rows, mut batch_bytes) = (Vec::new(), 0);
     while let Some(raw) = records.next().map_err(unreadable)? {

@@ -289,10 +289,11 @@ async fn a_line_of_other_columns_shows_nothing() {
 
 #[tokio::test]
 async fn what_spreadsheets_add_to_a_file_is_passed_over() {
-    let data =
-        "\u{feff}sep=;\r\n;;;;\r\norder_id;sku;quantity;date;price\r\n1;A;1;2026-01-02;12,5\r\n;;;;\r\n2;A;one;;\r\n";
+    let data = "\u{feff}sep=;\r\n;;;;;\r\norder_id;sku;quantity;date;price;\r\n1;A;1;2026-01-02;12,5;\r\n;;;;;\r\n\
+        2;A;one;;;\r\n";
     let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
     assert_eq!((outcome.counts.lines, outcome.counts.accepted), (2, 1));
+    assert_eq!(outcome.counts.ignored_columns, Vec::<String>::new());
     assert_eq!((outcome.parts[0].lines[0].unit_price, outcome.rejects[0].line), (dec!(12.5), 6));
 }
 
