@@ -2,22 +2,19 @@
 
 use std::collections::HashMap;
 
-use domain::imports::CountryCode;
+use domain::{
+    imports::CountryCode,
+    language::Language,
+    texts::{Locale, Texts},
+};
 
 /// Names that shops use and the standard does not have.
-const OTHER_NAMES: [(&str, &str); 18] = [
+const OTHER_NAMES: [(&str, &str); 11] = [
     ("EIRE", "IE"),
     ("RSA", "ZA"),
     ("UK", "GB"),
     ("HOLLAND", "NL"),
-    ("BRASIL", "BR"),
-    ("ESPAÑA", "ES"),
-    ("MÉXICO", "MX"),
-    ("PERÚ", "PE"),
-    ("PANAMÁ", "PA"),
     ("DEUTSCHLAND", "DE"),
-    ("ITALIA", "IT"),
-    ("ESTADOSUNIDOS", "US"),
     ("CZECHREPUBLIC", "CZ"),
     ("TURKEY", "TR"),
     ("VIETNAM", "VN"),
@@ -46,6 +43,14 @@ impl Countries {
         for (name, code) in OTHER_NAMES {
             if let Ok(code) = code.parse() {
                 names.insert(name.to_owned(), code);
+            }
+        }
+        for language in [Language::Spanish, Language::BrazilianPortuguese] {
+            let texts = Texts::of(Locale { language, region: None });
+            for country in celes::Country::get_countries() {
+                let Ok(code) = country.alpha2.parse::<CountryCode>() else { continue };
+                let name = texts.message("country").text("code", country.alpha2).say();
+                names.entry(squeeze(&name)).or_insert(code);
             }
         }
         Self(names)
@@ -85,6 +90,11 @@ mod tests {
     #[case("United Arab Emirates", "AE")]
     #[case("Saudi Arabia", "SA")]
     #[case("DEU", "DE")]
+    #[case("España", "ES")]
+    #[case("Estados Unidos", "US")]
+    #[case("Países Bajos", "NL")]
+    #[case("Alemanha", "DE")]
+    #[case("República Dominicana", "DO")]
     fn finds_countries(#[case] name: &str, #[case] code: &str) {
         assert_eq!(Countries::new().find(name), Some(code.parse().unwrap()), "{name}");
     }

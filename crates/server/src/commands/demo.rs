@@ -34,7 +34,7 @@ Examples:
   api demo
   api demo --account 7 --json")]
 pub struct DemoArgs {
-    /// An account without data that is to hold the shop [default: a new one named \"Demo shop\", or the one made before]
+    /// An account without data that is to hold the shop [default: a new one named Demo shop, or the one made before]
     #[arg(long, value_name = "ID")]
     account: Option<i64>,
     /// Print JSON
