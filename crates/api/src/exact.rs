@@ -4,8 +4,10 @@
 pub use domain::money::round4;
 use domain::money::{Currency, estimate};
 use rust_decimal::Decimal;
-use serde::{Serialize, Serializer, ser::Error as _};
-use serde_json::value::RawValue;
+use serde::{
+    Serialize, Serializer,
+    ser::{Error as _, SerializeStruct},
+};
 use time::{OffsetDateTime, UtcOffset, format_description::BorrowedFormatItem, macros::format_description};
 
 /// A number written exactly as the decimal is, never by way of a binary float.
@@ -60,11 +62,15 @@ impl Serialize for JsonDecimal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut buffer = [0; BUFFER_BYTES];
         let text = write(self.0, &mut buffer).ok_or_else(|| S::Error::custom("a decimal without digits"))?;
-        // Borrowed: nothing is allocated.
-        let raw: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
-        raw.serialize(serializer)
+        // What a `RawValue` of this text does, which can only be had by having the text read again.
+        let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
+        raw.serialize_field(RAW_VALUE, text)?;
+        raw.end()
     }
 }
+
+/// What serde_json takes for text that is JSON already; a test compares it with the library's.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// A sign, 29 digits and a point are the longest that a decimal can be.
 const BUFFER_BYTES: usize = 32;

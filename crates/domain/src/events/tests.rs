@@ -59,7 +59,7 @@ fn money_keeps_its_digits_measures_have_four_and_instants_are_whole_seconds() {
         customer_email: "a@example.com".to_owned(),
     });
     assert!(String::from_utf8(event.body().unwrap()).unwrap().contains(r#""amount":12345678901234.10,"#));
-    let measured = [Measured(2974.178_04), Measured(-0.115_26)];
+    let measured = [Measured(2_974.178_04), Measured(-0.115_26)];
     assert_eq!(serde_json::to_value(measured).unwrap(), json!([2974.178, -0.1153]));
     let at = Instant(time::macros::datetime!(2026-05-01 23:59:59.999 -3));
     assert_eq!(serde_json::to_value(at).unwrap(), json!("2026-05-02T02:59:59Z"));

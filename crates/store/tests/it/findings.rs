@@ -393,7 +393,7 @@ async fn what_is_new_recent_and_matters_is_announced_once() {
     let [past, recent] = [date!(2026 - 02 - 26), date!(2026 - 02 - 27)];
     let small = Finding { metric: "units".into(), severity: Severity::Low, ..drop_on(recent, recent, recent) };
     let findings = vec![
-        Finding { expected_value: 1040.504_949, z_score: -6.250_051, ..drop_on(recent, recent, recent) },
+        Finding { expected_value: 1_040.504_949, z_score: -6.250_051, ..drop_on(recent, recent, recent) },
         cause_of(&drop_on(recent, recent, recent)),
         Finding { metric: "orders".into(), ..drop_on(past, past, past) },
         small,
