@@ -184,7 +184,7 @@ mod tests {
             let Misconfigured(said) = filter_of(filter).unwrap_err();
             assert!(said.contains(filter) && said.contains("error, warn, info"), "{said}");
         }
-        for filter in ["WARN", "3", "info, store=debug", "store,off", "[request]=debug"] {
+        for filter in ["WARN", "3", "info,store=debug", "store,off", "[request]=debug"] {
             assert!(filter_of(filter).is_ok(), "{filter}");
         }
     }

@@ -6,8 +6,11 @@ use domain::webhooks::{
     verify::{Verdict, is_valid, verdicts},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use serde_json::{Map, Value, json};
+use utoipa::{
+    ToSchema,
+    openapi::schema::{Object, ObjectBuilder, SchemaType, Type},
+};
 use validator::Validate;
 
 use crate::{
@@ -21,6 +24,17 @@ use crate::{
     warnings::Warning,
 };
 
+/// A text for each header, or a number, as which a timestamp is written easily.
+fn headers() -> Object {
+    let value = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Number]));
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some("The headers by name; case does not matter."))
+        .additional_properties(Some(value))
+        .examples([json!({"x-svc-timestamp": "1777636800", "x-svc-signature": "00"})])
+        .build()
+}
+
 /// A delivery as it was received. Nothing of it is kept or logged.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = DeliveryToVerify)]
@@ -29,10 +43,7 @@ pub struct VerifyRequest {
     #[schema(example = "{\"event\":\"credits.low\",\"data\":{}}")]
     body: String,
     /// The headers by name; case does not matter.
-    #[schema(
-        value_type = std::collections::BTreeMap<String, String>,
-        example = json!({"x-svc-timestamp": "1777636800", "x-svc-signature": "00"})
-    )]
+    #[schema(schema_with = headers)]
     headers: Map<String, Value>,
     #[schema(
         pattern = "^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$",
@@ -95,9 +106,8 @@ pub async fn verify(
         Secret::parse(&secret).map_err(|invalid| ApiError::parameter("secret", &format!("is wrong: {invalid}")))?;
     let headers = headers.into_iter().map(|(name, value)| match value {
         Value::String(text) => Ok((name, text)),
-        // As which a timestamp is written easily.
         Value::Number(number) => Ok((name, number.to_string())),
-        _ => Err(ApiError::parameter("headers", "must have a text for each header")),
+        _ => Err(ApiError::parameter("headers", "must have a text or a number for each header")),
     });
     let headers = headers.collect::<Result<Vec<_>, _>>()?;
     let header = |name: &str| {
