@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
 use super::{Failure, reason::Reason};
 
 /// Something a row may say.
@@ -9,7 +11,7 @@ pub(super) struct Field {
     /// Its name in `--map`.
     pub name: &'static str,
     pub required: bool,
-    /// Names that columns have for it, best first, in small letters and digits only.
+    /// Names that columns have for it, best first, in small letters and digits only; accents do not matter.
     pub headers: &'static [&'static str],
 }
 
@@ -155,16 +157,18 @@ fn list(header: &[String]) -> String {
 }
 
 /// A name in the forms that it is compared in, the strictest first: as written, without regard to case, to blanks and what
-/// stands for them, and to all but letters and digits. `Cost` and `Cost %` are two columns, though both may be called `cost`.
-struct Name([String; 4]);
+/// stands for them, to all but letters and digits, and to accents. `Cost` and `Cost %` are two columns, though both may be called
+/// `cost`.
+struct Name([String; 5]);
 
 impl Name {
     fn of(name: &str) -> Self {
         let exact = name.trim();
         let small = exact.to_lowercase();
         let joined = small.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-')).collect();
-        let squeezed = small.chars().filter(|c| c.is_alphanumeric()).collect();
-        Self([exact.to_owned(), small, joined, squeezed])
+        let squeezed: String = small.chars().filter(|c| c.is_alphanumeric()).collect();
+        let plain = squeezed.nfkd().filter(|c| !is_combining_mark(*c)).collect();
+        Self([exact.to_owned(), small, joined, squeezed, plain])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Country names as ISO 3166-1 alpha-2.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use domain::{
     imports::CountryCode,
@@ -23,43 +23,39 @@ const OTHER_NAMES: [(&str, &str); 11] = [
     ("MACEDONIA", "MK"),
 ];
 
-/// Finds the code of a country by code or name.
-pub(super) struct Countries(HashMap<String, CountryCode>);
-
-impl Countries {
-    pub fn new() -> Self {
-        let mut names = HashMap::new();
+/// Codes by what countries are called.
+static NAMES: LazyLock<HashMap<String, CountryCode>> = LazyLock::new(|| {
+    let mut names = HashMap::new();
+    for country in celes::Country::get_countries() {
+        let Ok(code) = country.alpha2.parse::<CountryCode>() else { continue };
+        let long = squeeze(country.long_name);
+        names.insert(long.strip_prefix("THE").unwrap_or(&long).to_owned(), code);
+        names.insert(long, code);
+        names.insert(country.alpha2.to_owned(), code);
+        names.insert(country.alpha3.to_owned(), code);
+        for alias in celes::LookupTable::iter(&country.aliases) {
+            names.insert(squeeze(alias), code);
+        }
+    }
+    for (name, code) in OTHER_NAMES {
+        if let Ok(code) = code.parse() {
+            names.insert(name.to_owned(), code);
+        }
+    }
+    for language in [Language::Spanish, Language::BrazilianPortuguese] {
+        let texts = Texts::of(Locale { language, region: None });
         for country in celes::Country::get_countries() {
             let Ok(code) = country.alpha2.parse::<CountryCode>() else { continue };
-            let long = squeeze(country.long_name);
-            names.insert(long.strip_prefix("THE").unwrap_or(&long).to_owned(), code);
-            names.insert(long, code);
-            names.insert(country.alpha2.to_owned(), code);
-            names.insert(country.alpha3.to_owned(), code);
-            for alias in celes::LookupTable::iter(&country.aliases) {
-                names.insert(squeeze(alias), code);
-            }
+            let name = texts.message("country").text("code", country.alpha2).say();
+            names.entry(squeeze(&name)).or_insert(code);
         }
-        for (name, code) in OTHER_NAMES {
-            if let Ok(code) = code.parse() {
-                names.insert(name.to_owned(), code);
-            }
-        }
-        for language in [Language::Spanish, Language::BrazilianPortuguese] {
-            let texts = Texts::of(Locale { language, region: None });
-            for country in celes::Country::get_countries() {
-                let Ok(code) = country.alpha2.parse::<CountryCode>() else { continue };
-                let name = texts.message("country").text("code", country.alpha2).say();
-                names.entry(squeeze(&name)).or_insert(code);
-            }
-        }
-        Self(names)
     }
+    names
+});
 
-    /// `None` for what is no country: "Unspecified", "European Community".
-    pub fn find(&self, name: &str) -> Option<CountryCode> {
-        self.0.get(&squeeze(name)).copied()
-    }
+/// The country of that code or name. `None` for what is no country: "Unspecified", "European Community".
+pub(super) fn find(name: &str) -> Option<CountryCode> {
+    NAMES.get(&squeeze(name)).copied()
 }
 
 /// Capital letters only: names differ in blanks, points and hyphens.
@@ -96,7 +92,7 @@ mod tests {
     #[case("Alemanha", "DE")]
     #[case("República Dominicana", "DO")]
     fn finds_countries(#[case] name: &str, #[case] code: &str) {
-        assert_eq!(Countries::new().find(name), Some(code.parse().unwrap()), "{name}");
+        assert_eq!(find(name), Some(code.parse().unwrap()), "{name}");
     }
 
     #[rstest]
@@ -106,6 +102,6 @@ mod tests {
     #[case("")]
     #[case("Mars")]
     fn knows_what_is_no_country(#[case] name: &str) {
-        assert_eq!(Countries::new().find(name), None);
+        assert_eq!(find(name), None);
     }
 }

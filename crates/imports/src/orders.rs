@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 use super::{
     FileOptions, OrderOptions,
     columns::{Export, Field},
-    countries::Countries,
+    countries,
     dates::{AHEAD, FUTURE},
     reason::Reason,
     table::{Record, Refusal, Table},
@@ -46,7 +46,6 @@ pub(super) struct OrderLines {
     account_zone: Zone,
     options: OrderOptions,
     non_products: HashSet<String>,
-    countries: Countries,
     /// The last date that was read: in most files many lines in a row have the same one.
     last_date: Option<(String, OffsetDateTime)>,
     /// What is later was not sold yet.
@@ -64,7 +63,6 @@ impl OrderLines {
             account_zone: file.account_zone.clone(),
             options,
             non_products,
-            countries: Countries::new(),
             last_date: None,
             latest: now + AHEAD,
             part: None,
@@ -124,7 +122,7 @@ impl OrderLines {
             external_id,
             at,
             buyer: buyer(record)?,
-            country: country(record, &self.countries),
+            country: country(record),
             fees: record.optional_cost(FEES)?,
             shipping: record.optional_cost(SHIPPING)?,
             lines: Vec::new(),
@@ -254,8 +252,8 @@ fn buyer(record: &Record<'_>) -> Result<Option<Buyer>, Refusal> {
     }))
 }
 
-fn country(record: &Record<'_>, countries: &Countries) -> Option<CountryCode> {
-    record.text(COUNTRY).and_then(|name| countries.find(&name))
+fn country(record: &Record<'_>) -> Option<CountryCode> {
+    record.text(COUNTRY).and_then(|name| countries::find(&name))
 }
 
 impl Table for OrderLines {
@@ -279,9 +277,7 @@ impl Table for OrderLines {
                 "ordername",
                 "pedido",
                 "numerodeorden",
-                "númerodeorden",
                 "numerodopedido",
-                "númerodopedido",
             ],
         },
         Field {
@@ -319,9 +315,7 @@ impl Table for OrderLines {
                 "itemprice",
                 "precio",
                 "preco",
-                "preço",
                 "preciounitario",
-                "preçounitário",
                 "precounitario",
             ],
         },
@@ -341,9 +335,7 @@ impl Table for OrderLines {
                 "nomedoproduto",
                 "producto",
                 "produto",
-                "descripción",
                 "descripcion",
-                "descrição",
                 "descricao",
             ],
         },
@@ -351,7 +343,7 @@ impl Table for OrderLines {
         Field {
             name: "email",
             required: false,
-            headers: &["email", "customeremail", "buyeremail", "correo", "correoelectrónico", "correoelectronico"],
+            headers: &["email", "customeremail", "buyeremail", "correo", "correoelectronico"],
         },
         Field {
             name: "customer_name",
@@ -366,7 +358,7 @@ impl Table for OrderLines {
         Field {
             name: "country",
             required: false,
-            headers: &["country", "shippingcountry", "billingcountry", "customercountry", "pais", "país"],
+            headers: &["country", "shippingcountry", "billingcountry", "customercountry", "pais"],
         },
         Field { name: "fees", required: false, headers: &["fees", "fee", "paymentfee", "transactionfee"] },
         Field { name: "shipping", required: false, headers: &["shippingcost", "shipping"] },
@@ -380,7 +372,6 @@ impl Table for OrderLines {
                 "costprice",
                 "costounitario",
                 "costeunitario",
-                "custounitário",
                 "custounitario",
                 "costo",
                 "coste",
@@ -390,7 +381,7 @@ impl Table for OrderLines {
         Field {
             name: "category",
             required: false,
-            headers: &["category", "producttype", "productcategory", "categoría", "categoria"],
+            headers: &["category", "producttype", "productcategory", "categoria"],
         },
     ];
 

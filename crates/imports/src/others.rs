@@ -25,7 +25,7 @@ const SKU: Field = Field {
     headers: &["sku", "stockcode", "variantsku", "productsku", "productcode", "itemcode", "productid"],
 };
 
-const DAY: Field = Field { name: "date", required: true, headers: &["date", "day", "fecha", "data", "día", "dia"] };
+const DAY: Field = Field { name: "date", required: true, headers: &["date", "day", "fecha", "data", "dia"] };
 
 fn day(record: &Record<'_>, field: usize, zone: &Zone) -> Result<Option<Date>, Refusal> {
     let day = record.optional_moment(field)?.map(|moment| moment.day(zone));
@@ -76,9 +76,7 @@ impl Table for Products {
                 "nomedoproduto",
                 "producto",
                 "produto",
-                "descripción",
                 "descripcion",
-                "descrição",
                 "descricao",
             ],
         ),
@@ -86,17 +84,7 @@ impl Table for Products {
             name: "category",
             required: false,
             // In WooCommerce's export the type of a product is `simple` or `variable`.
-            headers: &[
-                "category",
-                "producttype",
-                "categories",
-                "type",
-                "productcategory",
-                "categoría",
-                "categoria",
-                "categorías",
-                "categorias",
-            ],
+            headers: &["category", "producttype", "categories", "type", "productcategory", "categoria", "categorias"],
         },
         optional(
             "price",
@@ -105,13 +93,10 @@ impl Table for Products {
                 "unitprice",
                 "variantprice",
                 "precio",
-                "preço",
                 "preco",
                 "preciounitario",
-                "preçounitário",
                 "precounitario",
                 "preciodeventa",
-                "preçodevenda",
                 "precodevenda",
             ],
         ),
@@ -127,10 +112,8 @@ impl Table for Products {
                 "custo",
                 "costounitario",
                 "costeunitario",
-                "custounitário",
                 "custounitario",
                 "preciodecosto",
-                "preçodecusto",
                 "precodecusto",
             ],
         ),
@@ -231,13 +214,9 @@ impl Table for Stock {
                 "locationname",
                 "inventorylocation",
                 "warehouse",
-                "ubicación",
                 "ubicacion",
-                "depósito",
                 "deposito",
-                "almacén",
                 "almacen",
-                "localização",
                 "localizacao",
             ],
         ),
@@ -310,7 +289,6 @@ impl Table for AdSpend {
                 "adgroup",
                 "adgroupname",
                 "grupodeanuncios",
-                "grupodeanúncios",
                 "nombredelconjuntodeanuncios",
                 "nomedoconjuntodeanúncios",
             ],
@@ -464,26 +442,10 @@ impl Table for Expenses {
     const NUMBERS: &'static [usize] = &[3];
     const FIELDS: &'static [Field] = &[
         DAY,
-        Field {
-            name: "category",
-            required: true,
-            headers: &["category", "type", "account", "categoría", "categoria", "tipo"],
-        },
+        Field { name: "category", required: true, headers: &["category", "type", "account", "categoria", "tipo"] },
         optional(
             "description",
-            &[
-                "description",
-                "note",
-                "memo",
-                "details",
-                "descripción",
-                "descripcion",
-                "descrição",
-                "descricao",
-                "concepto",
-                "detalle",
-                "detalhe",
-            ],
+            &["description", "note", "memo", "details", "descripcion", "descricao", "concepto", "detalle", "detalhe"],
         ),
         Field {
             name: "amount",
