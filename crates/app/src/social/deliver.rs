@@ -31,7 +31,7 @@ impl SocialWorker {
                 Settlement::Sent { recovered: false, .. } => "sent",
                 Settlement::Sent { recovered: true, .. } => "recovered",
                 Settlement::Unknown { .. } | Settlement::NotFound => "unknown",
-                Settlement::Later { .. } | Settlement::Anew => "later",
+                Settlement::Later { .. } | Settlement::DecideAgain => "later",
                 Settlement::Held(_) => "held",
                 Settlement::Failed => "failed",
             };
@@ -51,7 +51,7 @@ impl SocialWorker {
         }
         let was_begun = reply.is_unknown || reply.attempts > 0;
         if reply.is_bots && !was_begun && self.now() - reply.reserved_at > STANDS_FOR {
-            return Ok(Some(Settlement::Anew));
+            return Ok(Some(Settlement::DecideAgain));
         }
         let owner = self.shops.accounts.find(reply.account).await?;
         if owner.is_none_or(|owner| !self.may_post(reply.channel, owner.mode)) {

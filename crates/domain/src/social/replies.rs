@@ -164,7 +164,7 @@ pub enum Settlement {
     /// Nothing was done; it stands as it stood, until the instant.
     Later { due_at: OffsetDateTime },
     /// Nothing was done; the bot decides about the comment again.
-    Anew,
+    DecideAgain,
     /// A person decides.
     Held(Reason),
     /// The network did something else than asked.

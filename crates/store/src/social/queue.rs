@@ -277,7 +277,7 @@ async fn settle(
         Settlement::NotFound => (settle.due_at, settle.looks) = (Some(now + LOOK_INTERVAL), reply.looks + 1),
         Settlement::Later { due_at } => settle.due_at = Some(*due_at),
         // As one whose hour has come.
-        Settlement::Anew => {
+        Settlement::DecideAgain => {
             (settle.state, settle.reason) = (Some("held"), Some(Reason::NeedsApproval.as_str()));
             settle.due_at = Some(now);
         }
