@@ -10,10 +10,14 @@ mod form;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::ai::{Completion, LanguageModel, ModelError, Prices, Prompt, Usage};
+use domain::{
+    ai::{Completion, LanguageModel, ModelError, Prices, Prompt, Usage},
+    webhooks::schedule,
+};
 use reqwest::{Client, Response, StatusCode, Url, header, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
+use time::OffsetDateTime;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use form::{Form, KnownForm};
@@ -138,7 +142,6 @@ impl ChatCompletions {
                     } else {
                         ModelError::ServerError
                     };
-                    // Compared, not added to an instant: the header may name any number of seconds.
                     let pause = retry_after(&response).unwrap_or(wait).max(wait);
                     if tries == MAX_TRIES || pause >= deadline.saturating_duration_since(Instant::now()) {
                         return free(error);
@@ -194,11 +197,10 @@ impl ChatCompletions {
     }
 }
 
-/// Whole seconds; other forms are ignored. What no `u64` holds is longer than any deadline.
+/// The pause that `Retry-After` asks for. The longest that is read is longer than any deadline.
 fn retry_after(response: &Response) -> Option<Duration> {
-    let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.trim();
-    let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-    is_number.then(|| Duration::from_secs(value.parse().unwrap_or(u64::MAX)))
+    let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
+    schedule::parse_retry_after(value, OffsetDateTime::now_utc())
 }
 
 #[async_trait]

@@ -167,11 +167,18 @@ async fn the_last_try_says_why_there_is_no_answer(#[case] status: &str, #[case] 
 
 #[rstest]
 #[tokio::test]
-async fn a_wait_that_no_clock_can_hold_is_longer_than_the_deadline(
-    #[values("18446744073709551615", "18446744073709551616", "99999999999999999999999999")] seconds: &str,
+async fn a_wait_that_no_clock_can_hold_or_until_a_far_date_is_longer_than_the_deadline(
+    #[values(
+        "18446744073709551615",
+        "18446744073709551616",
+        "99999999999999999999999999",
+        "Tue, 31 Dec 2999 23:59:59 GMT",
+        "Tue Dec 31 23:59:59 2999"
+    )]
+    wait: &str,
     #[values("429 Too Many Requests", "503 Service Unavailable")] status: &str,
 ) {
-    let busy = http(status, &format!("retry-after: {seconds}\r\n"), "");
+    let busy = http(status, &format!("retry-after: {wait}\r\n"), "");
     let (completion, seen) = ask(vec![busy, fine()], LONG).await;
     assert_eq!((completion.answer.is_err(), completion.usage, seen.len()), (true, Usage::NONE, 1));
 }

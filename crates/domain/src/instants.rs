@@ -31,6 +31,12 @@ pub fn parse(text: &str) -> Result<OffsetDateTime, InvalidInstant> {
     check(OffsetDateTime::parse(text, &Rfc3339).map_err(|_| InvalidInstant::Form)?)
 }
 
+/// Reads an instant of an HTTP header, to the second: in the form that is sent today (`Sun, 06 Nov 1994 08:49:37 GMT`) or in one
+/// of the two obsolete ones that a recipient has to know as well (RFC 9110, 5.6.7). It may lie outside of the bounds.
+pub fn parse_http(text: &str) -> Option<OffsetDateTime> {
+    httpdate::parse_http_date(text).ok().map(OffsetDateTime::from)
+}
+
 /// Reads a day such as `2026-05-01`.
 ///
 /// # Errors
@@ -93,6 +99,23 @@ mod tests {
         assert_eq!(parse(text), Err(InvalidInstant::Form));
     }
 
+    #[rstest]
+    #[case::today("Sun, 06 Nov 1994 08:49:37 GMT")]
+    #[case::rfc_850("Sunday, 06-Nov-94 08:49:37 GMT")]
+    #[case::asctime("Sun Nov  6 08:49:37 1994")]
+    fn a_header_has_one_of_three_forms(#[case] text: &str) {
+        assert_eq!(parse_http(text), Some(datetime!(1994-11-06 08:49:37 UTC)));
+    }
+
+    #[rstest]
+    #[case("Sun, 06 Nov 1994 08:49:37 +0000")]
+    #[case("Mon, 06 Nov 1994 08:49:37 GMT")]
+    #[case("1994-11-06T08:49:37Z")]
+    #[case("")]
+    fn a_header_of_another_form_is_no_instant(#[case] text: &str) {
+        assert_eq!(parse_http(text), None);
+    }
+
     #[test]
     fn days_have_the_same_bounds() {
         assert_eq!(parse_day("1970-01-01"), Ok(date!(1970 - 01 - 01)));
@@ -138,6 +161,11 @@ mod tests {
         #[test]
         fn no_text_panics(text in "[0-9TtZz:.+-]{0,40}") {
             let _ = (parse(&text), parse_day(&text));
+        }
+
+        #[test]
+        fn no_header_panics(text in "(Sun|Sunday),? [0-9]{2}[ -](Feb|Nov)[ -][0-9]{2,4} [0-9:]{8}( GMT)?|Sun Feb [ 0-9]{2} [0-9:]{8} [0-9]{4}|\\PC{0,40}") {
+            let _ = parse_http(&text);
         }
     }
 }

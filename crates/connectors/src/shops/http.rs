@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::{instants, shops::ShopError};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, header::HeaderMap};
 use serde::de::DeserializeOwned;
-use time::{OffsetDateTime, format_description::well_known::Rfc2822};
+use time::OffsetDateTime;
 use url::Url;
 
 use super::calls;
@@ -90,14 +90,15 @@ impl Answer {
 
     /// The platform's present, by the `Date` header (RFC 9110, 6.6.1).
     pub fn date(&self) -> Option<OffsetDateTime> {
-        instants::check(rfc2822(self.header("date")?)?).ok()
+        instants::check(instants::parse_http(self.header("date")?)?).ok()
     }
 
     /// The end of the pause that `Retry-After` asks for, at most a day from `now`: in seconds or as a date (RFC 9110, 10.2.3).
     pub fn retry_after(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
         let value = self.header("retry-after")?;
-        let seconds = value.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
-        let until = seconds.map(|seconds| now + time::Duration::seconds_f64(seconds)).or_else(|| rfc2822(value));
+        let seconds = value.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0);
+        let pause = seconds.map(|seconds| time::Duration::seconds_f64(seconds.min(86_400.0)));
+        let until = pause.map(|pause| now + pause).or_else(|| instants::parse_http(value));
         until.map(|until| until.min(now + LONGEST_PAUSE))
     }
 
@@ -120,10 +121,6 @@ impl Answer {
             _ => ShopError::Unavailable("the answer is not JSON, or breaks off".to_owned()),
         })
     }
-}
-
-fn rfc2822(text: &str) -> Option<OffsetDateTime> {
-    OffsetDateTime::parse(text, &Rfc2822).ok()
 }
 
 /// What was wrong with JSON, in words that quote nothing of it.
@@ -249,8 +246,11 @@ mod tests {
         let until = |value: &str| answer("retry-after", value).retry_after(now);
         assert_eq!(until("2"), Some(datetime!(2026-11-24 06:00:02 UTC)));
         assert_eq!(until("1.5"), Some(datetime!(2026-11-24 06:00:01.5 UTC)));
-        assert_eq!(until("Tue, 24 Nov 2026 06:08:13 GMT"), Some(datetime!(2026-11-24 06:08:13 UTC)));
+        for date in ["Tue, 24 Nov 2026 06:08:13 GMT", "Tuesday, 24-Nov-26 06:08:13 GMT", "Tue Nov 24 06:08:13 2026"] {
+            assert_eq!(until(date), Some(datetime!(2026-11-24 06:08:13 UTC)), "{date}");
+        }
         assert_eq!(until("Fri, 31 Dec 9999 23:59:59 GMT"), Some(datetime!(2026-11-25 06:00 UTC)), "at most a day");
+        assert_eq!(until("86401"), Some(datetime!(2026-11-25 06:00 UTC)), "at most a day");
         assert_eq!(until("-1"), None);
         assert_eq!(until("NaN"), None);
     }

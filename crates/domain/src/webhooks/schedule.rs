@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use time::{OffsetDateTime, format_description::well_known::Rfc2822};
+use time::OffsetDateTime;
+
+use crate::instants;
 
 /// Waiting times between the attempts of a delivery, in seconds: about 28 hours in all.
 const STEPS: [u64; 7] = [5, 5 * 60, 30 * 60, 2 * 3_600, 5 * 3_600, 10 * 3_600, 10 * 3_600];
@@ -34,8 +36,8 @@ pub fn wait_after_failure(attempts_made: u32, jitter: f64, retry_after: Option<D
     Some(wait.max(retry_after.unwrap_or_default().min(MAX_RETRY_AFTER)))
 }
 
-/// Reads a `Retry-After` header: whole seconds, or a date in the preferred form of HTTP
-/// (`Sun, 06 Nov 1994 08:49:37 GMT`). At most [`MAX_RETRY_AFTER`]; `None` for everything else, dates gone by included.
+/// Reads a `Retry-After` header: whole seconds, or a date in any form of HTTP. At most [`MAX_RETRY_AFTER`]; `None` for
+/// everything else, dates gone by included.
 pub fn parse_retry_after(value: &str, now: OffsetDateTime) -> Option<Duration> {
     let value = value.trim_matches([' ', '\t']);
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
@@ -43,8 +45,7 @@ pub fn parse_retry_after(value: &str, now: OffsetDateTime) -> Option<Duration> {
         let seconds = value.parse().unwrap_or(u64::MAX);
         return Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER));
     }
-    let date = value.ends_with("GMT").then(|| OffsetDateTime::parse(value, &Rfc2822).ok())??;
-    let wait = Duration::try_from(date - now).ok()?;
+    let wait = Duration::try_from(instants::parse_http(value)? - now).ok()?;
     Some(wait.min(MAX_RETRY_AFTER))
 }
 
