@@ -122,6 +122,8 @@ fn a_wrong_configuration_is_refused_with_code_2_before_a_database_is_started() {
         ("BAS_AI_INSIGHTS_PRICE", "0", "ai_insights_price"),
         ("BAS_LOG", "a=b=c", "log"),
         ("BAS_JOBS_CRON", "daily", "jobs_cron"),
+        ("BAS_JOBS_CRON", "0 0 30 2 *", "jobs_cron"),
+        ("BAS_LLM_BASE_URL", "http://llm.example.com/v1", "llm_base_url"),
         ("BAS_PAYMENT_GATEWAY_URL", "https://pay.example.com", "payment_gateway_key"),
         ("BAS_GEOIP_DATABASE", "nowhere.mmdb", "geoip_database"),
         ("BAS_TRACK_RETENTION_MONTHS", "0", "track_retention_months"),

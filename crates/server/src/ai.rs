@@ -19,7 +19,7 @@ use store::Store;
 use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Config;
+use crate::{addresses, config::Config};
 
 /// Interval of looking for queued runs.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -73,8 +73,9 @@ pub fn model(config: &Config) -> anyhow::Result<Option<Arc<dyn LanguageModel>>> 
         (1..=LANGUAGE_MODEL_LIMIT_SECONDS).contains(&seconds),
         "llm_timeout_seconds must be from 1 to {LANGUAGE_MODEL_LIMIT_SECONDS}"
     );
+    let base_url = addresses::private("llm_base_url", &config.llm_base_url)?;
     let client = ChatCompletions::new(ModelConfig {
-        base_url: config.llm_base_url.trim().to_owned(),
+        base_url: base_url.into(),
         key: config.llm_key.clone(),
         model: config.llm_model.clone(),
         timeout: Duration::from_secs(seconds.into()),

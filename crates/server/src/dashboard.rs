@@ -23,6 +23,7 @@ use time::{Duration, OffsetDateTime};
 use url::Url;
 
 use crate::{
+    addresses::is_local,
     ai,
     config::{Config, SignUp},
     connections,
@@ -108,11 +109,6 @@ pub fn public_url(config: &Config, listens: SocketAddr) -> anyhow::Result<Url> {
         "public_url has to be https in production: a session's cookie would be readable on the way"
     );
     Ok(url)
-}
-
-/// Whether an address is one of this machine.
-pub fn is_local(url: &Url) -> bool {
-    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
 /// A link that logs its first opener in to the account, as an owner of its user, for an hour.

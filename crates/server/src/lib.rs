@@ -8,6 +8,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 
+mod addresses;
 mod admin;
 mod ai;
 mod alerts;

@@ -41,7 +41,7 @@ pub fn mails(config: &Config, is_embedded: bool) -> Result<Mails, Misconfigured>
     let is_seen_from_here_only = config.dashboard_listen.ip().is_loopback()
         && config.trusted_proxies.trim().is_empty()
         && (config.public_url.is_empty()
-            || Url::parse(&config.public_url).is_ok_and(|url| crate::dashboard::is_local(&url)));
+            || Url::parse(&config.public_url).is_ok_and(|url| crate::addresses::is_local(&url)));
     if !cfg!(feature = "dev") || !is_embedded || !is_seen_from_here_only || config.env == "production" {
         return Ok(Mails::default());
     }

@@ -9,7 +9,7 @@ use domain::{credits::auto_topup::Rules, payments::PriceList};
 use store::Store;
 use time::{Duration, OffsetDateTime};
 
-use crate::config::Config;
+use crate::{addresses, config::Config};
 
 /// What is for sale.
 pub fn prices(config: &Config) -> anyhow::Result<PriceList> {
@@ -25,7 +25,7 @@ pub fn gateway(config: &Config) -> anyhow::Result<Option<Rebill>> {
         value.clone().with_context(|| format!("{name} is not set, but payment_gateway_url is"))
     };
     let gateway = Rebill::new(RebillConfig {
-        base_url: config.payment_gateway_url.parse().context("payment_gateway_url")?,
+        base_url: addresses::private("payment_gateway_url", &config.payment_gateway_url)?,
         api_key: secret(&config.payment_gateway_key, "payment_gateway_key")?,
         webhook_secret: secret(&config.payment_webhook_secret, "payment_webhook_secret")?,
     });

@@ -17,9 +17,12 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 /// things to do as well.
 pub const ACCOUNTS_AT_ONCE: usize = 2;
 
-/// Reads a cron expression (five fields, UTC).
+/// Reads a cron expression (five fields, UTC). One without a tick, such as of 30 February, is refused.
 pub fn parse_cron(expression: &str) -> anyhow::Result<Cron> {
-    Cron::from_str(expression).with_context(|| format!("jobs_cron: `{expression}` is not a cron expression"))
+    let cron =
+        Cron::from_str(expression).with_context(|| format!("jobs_cron: `{expression}` is not a cron expression"))?;
+    anyhow::ensure!(until_next_after(&cron, Timestamp::now()).is_some(), "jobs_cron: `{expression}` is never due");
+    Ok(cron)
 }
 
 /// Time that a run has after a stop was requested; then it is cancelled and its claim released. Below what the
@@ -112,5 +115,16 @@ mod tests {
     #[test]
     fn a_wrong_expression_is_refused_by_name() {
         assert!(parse_cron("every day").unwrap_err().to_string().contains("every day"));
+    }
+
+    #[test]
+    fn an_expression_that_is_never_due_is_refused() {
+        for never in ["0 0 30 2 *", "0 0 31 4,6,9,11 *"] {
+            let said = parse_cron(never).unwrap_err().to_string();
+            assert!(said.contains(never) && said.contains("never due"), "{said}");
+        }
+        // The next may be in eight years: 2100 has no such day.
+        parse_cron("0 0 29 2 *").unwrap();
+        parse_cron("0 0 1 1 *").unwrap();
     }
 }

@@ -61,6 +61,7 @@ mod tests {
         for (named, wrong) in [
             ("log", Config { log: "a=b=c".into(), ..config() }),
             ("jobs_cron", Config { jobs_cron: "daily".into(), ..config() }),
+            ("jobs_cron", Config { jobs_cron: "0 0 30 2 *".into(), ..config() }),
             ("trusted_proxies", Config { trusted_proxies: "proxy".into(), ..config() }),
             ("admin_hosts", Config { admin_hosts: "a:9090".into(), ..config() }),
             ("public_url", Config { public_url: "shop".into(), ..config() }),
@@ -70,6 +71,38 @@ mod tests {
             ("data_keys", Config { data_keys: secret(), ..config() }),
             ("credit_packs", Config { credit_packs: "500".into(), ..config() }),
             ("payment_gateway_key", Config { payment_gateway_url: "https://pay.example.com".into(), ..config() }),
+            (
+                "payment_gateway_url",
+                Config {
+                    payment_gateway_url: "http://pay.example.com".into(),
+                    payment_gateway_key: secret(),
+                    payment_webhook_secret: secret(),
+                    ..config()
+                },
+            ),
+            (
+                "llm_base_url",
+                Config { llm_base_url: "http://llm.example.com/v1".into(), llm_model: "small".into(), ..config() },
+            ),
+            (
+                "shopify_base_url",
+                Config {
+                    shopify_client_id: "1".into(),
+                    shopify_client_secret: secret(),
+                    shopify_base_url: "http://shop.example.com".into(),
+                    ..config()
+                },
+            ),
+            (
+                "meta_base_url",
+                Config {
+                    meta_app_id: "1".into(),
+                    meta_app_secret: secret(),
+                    meta_verify_token: secret(),
+                    meta_base_url: "http://graph.example.com/v25.0".into(),
+                    ..config()
+                },
+            ),
             ("ai_insights_price", Config { ai_insights_price: 0, ..config() }),
             ("ai_social_reply_price", Config { ai_social_reply_price: -1, ..config() }),
             (

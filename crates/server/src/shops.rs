@@ -27,7 +27,7 @@ use store::{Connect, Importer, Store};
 use time::OffsetDateTime;
 use url::Url;
 
-use crate::{config::Config, deliveries::jitter};
+use crate::{addresses, config::Config, deliveries::jitter};
 
 /// Where Mercado Libre's API is.
 const MERCADOLIBRE_API: &str = "https://api.mercadolibre.com";
@@ -159,7 +159,7 @@ fn stand_in(setting: &str, address: &str) -> anyhow::Result<Option<Url>> {
     if address.is_empty() {
         return Ok(None);
     }
-    Ok(Some(address.parse().with_context(|| format!("{setting} is no address"))?))
+    addresses::private(setting, address).map(Some)
 }
 
 /// What connections are kept with, on `store`.
@@ -203,9 +203,8 @@ pub fn hooks_url(config: &Config) -> anyhow::Result<Option<String>> {
         return Ok(None);
     }
     let url: Url = given.parse().context("hooks_url")?;
-    let is_local = url.host_str().is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host));
     anyhow::ensure!(
-        url.scheme() == "https" || (url.scheme() == "http" && is_local),
+        url.scheme() == "https" || (url.scheme() == "http" && addresses::is_local(&url)),
         "hooks_url must begin with https://"
     );
     anyhow::ensure!(

@@ -25,7 +25,7 @@ use domain::{
 use store::Store;
 use url::Url;
 
-use crate::{ai, config::Config, random};
+use crate::{addresses, ai, config::Config, random};
 
 /// Where the Graph API is, and where people grant access.
 const GRAPH_API: &str = "https://graph.facebook.com";
@@ -43,8 +43,7 @@ fn login(config: &Config) -> anyhow::Result<Option<Login>> {
     let Some(secret) = config.meta_app_secret.clone() else { return Ok(None) };
     let own = config.meta_base_url.trim();
     let address = |real: &str| -> anyhow::Result<Url> {
-        let text = if own.is_empty() { format!("{real}/{VERSION}") } else { own.to_owned() };
-        text.parse().context("meta_base_url is no address")
+        if own.is_empty() { Ok(format!("{real}/{VERSION}").parse()?) } else { addresses::private("meta_base_url", own) }
     };
     let client_id = config.meta_app_id.clone();
     let app = AppCredentials { client_id, client_secret: secret, previous_secret: None };
