@@ -114,7 +114,7 @@ impl Recharger {
         }
         let named = waiting.sent.as_ref().and_then(|sent| Some((sent.payment.as_ref()?, sent.first_at)));
         let answer = match named {
-            Some((payment, _)) => self.payment_service.gateway.fetch(payment).await.map_err(ChargeError::from),
+            Some((payment, _)) => self.payment_service.fetch(payment).await.map_err(ChargeError::from),
             None => self.charge(charge, terms).await.map(Some),
         };
         let now = (self.clock)();

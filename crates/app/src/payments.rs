@@ -7,9 +7,9 @@ use domain::{
     StoreError,
     accounts::{Account, AccountStore, Mode},
     payments::{
-        Checkout, CreditPack, GatewayUnavailable, OFFER_HONOURED, Order, Payment, PaymentGateway, PaymentId,
-        PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal, SettleError, Settled, Settlement, matches,
-        quote,
+        Checkout, CreditPack, FetchError, GatewayUnavailable, OFFER_HONOURED, Order, Payment, PaymentGateway,
+        PaymentId, PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal, SettleError, Settled, Settlement,
+        matches, quote,
     },
 };
 use time::OffsetDateTime;
@@ -37,7 +37,7 @@ pub enum PaymentOutcome {
 #[derive(Debug, thiserror::Error)]
 pub enum PaymentError {
     #[error(transparent)]
-    Gateway(#[from] GatewayUnavailable),
+    Gateway(#[from] FetchError),
     /// The gateway knows no such payment (yet).
     #[error("the gateway knows no such payment")]
     UnknownPayment,
@@ -94,11 +94,26 @@ impl PaymentService {
     pub async fn take(&self, id: &PaymentId, now: OffsetDateTime) -> Result<PaymentOutcome, PaymentError> {
         let span = tracing::error_span!("payment", gateway = self.gateway.name(), payment = %id, account_id = Empty);
         async {
-            let payment = self.gateway.fetch(id).await?.ok_or(PaymentError::UnknownPayment)?;
+            let payment = self.fetch(id).await?.ok_or(PaymentError::UnknownPayment)?;
             Ok(self.settle(payment, now).await?)
         }
         .instrument(span)
         .await
+    }
+
+    /// Asks the gateway about a payment. An answer that cannot be read may be about money without credits, and stays so until
+    /// somebody has looked.
+    ///
+    /// # Errors
+    /// [`FetchError`].
+    pub async fn fetch(&self, id: &PaymentId) -> Result<Option<Payment>, FetchError> {
+        let fetched = self.gateway.fetch(id).await;
+        if let Err(FetchError::Unreadable(what)) = &fetched {
+            let gateway = self.gateway.name();
+            metrics::counter!("payments_without_credits_total", "reason" => "unreadable").increment(1);
+            tracing::error!(gateway, payment = %id, what, "a payment cannot be read: there may be money without credits");
+        }
+        fetched
     }
 
     /// Writes what a payment means that came from the gateway itself.
@@ -162,6 +177,7 @@ impl PaymentService {
             PaymentOutcome::Refused(refusal) => {
                 metrics::counter!("payments_refused_total", "reason" => refusal.as_str()).increment(1);
                 if status == PaymentStatus::Approved {
+                    metrics::counter!("payments_without_credits_total", "reason" => refusal.as_str()).increment(1);
                     tracing::error!(gateway, payment = %id, reason = %refusal, "a payment was refused: money without credits");
                 } else {
                     tracing::warn!(gateway, payment = %id, reason = %refusal, %status, "a payment was refused");

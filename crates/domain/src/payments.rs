@@ -64,12 +64,12 @@ text_enum!(
     }
 );
 
-/// Who pays.
-#[derive(Clone, PartialEq, Eq)]
+/// Who pays, as far as the gateway says. The credits do not hang on it.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Payer {
-    /// The gateway's name for them and their card.
-    pub customer_id: String,
-    pub email: String,
+    /// The gateway's name for them and their card; without one they cannot be charged automatically.
+    pub customer_id: Option<String>,
+    pub email: Option<String>,
 }
 
 impl fmt::Debug for Payer {
@@ -96,7 +96,8 @@ pub struct Payment {
     /// In units of the currency.
     pub amount: Decimal,
     pub currency: Currency,
-    pub invoice_id: String,
+    /// `None` when the gateway wrote none.
+    pub invoice_id: Option<String>,
     pub payer: Payer,
     /// `None` when the payment was not made for this service.
     pub order: Option<Order>,
@@ -129,6 +130,17 @@ pub struct Checkout {
 #[error("the payment gateway is unavailable: {0}")]
 pub struct GatewayUnavailable(pub String);
 
+/// Why it is not known how a payment stands.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    #[error(transparent)]
+    Unavailable(#[from] GatewayUnavailable),
+    /// The answer lacks what a payment is judged by, or has it in a form that is not known. Asking again gets the same until
+    /// somebody has looked.
+    #[error("the payment gateway's answer cannot be read: {0}")]
+    Unreadable(&'static str),
+}
+
 /// Why a charge did not lead to a payment.
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeError {
@@ -141,6 +153,15 @@ pub enum ChargeError {
     /// It is not known whether the payer was charged. The same charge under the same key tells.
     #[error(transparent)]
     Unavailable(#[from] GatewayUnavailable),
+}
+
+impl From<FetchError> for ChargeError {
+    fn from(error: FetchError) -> Self {
+        Self::Unavailable(match error {
+            FetchError::Unavailable(error) => error,
+            FetchError::Unreadable(what) => GatewayUnavailable(format!("its answer cannot be read: {what}")),
+        })
+    }
 }
 
 /// Why a notification is not believed.
@@ -178,8 +199,8 @@ pub trait PaymentGateway: Send + Sync {
     /// Asks what the gateway knows about a payment; `None` when it knows none of that id.
     ///
     /// # Errors
-    /// [`GatewayUnavailable`].
-    async fn fetch(&self, id: &PaymentId) -> Result<Option<Payment>, GatewayUnavailable>;
+    /// [`FetchError`].
+    async fn fetch(&self, id: &PaymentId) -> Result<Option<Payment>, FetchError>;
 
     /// Charges a payer's stored card.
     ///

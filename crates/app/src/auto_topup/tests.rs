@@ -3,8 +3,8 @@ use domain::{
     accounts::{Account, MockAccountStore, Mode, Plan as AccountPlan},
     credits::auto_topup::{MockAutoTopupStore, SENT_AGAIN_FOR, Sent, UNKNOWN_INTERVAL},
     payments::{
-        GatewayUnavailable, MockPaymentGateway, MockPaymentStore, Payer, Payment, Price, PriceList, Refusal,
-        SettleError, Settled,
+        FetchError, GatewayUnavailable, MockPaymentGateway, MockPaymentStore, Payer, Payment, Price, PriceList,
+        Refusal, SettleError, Settled,
     },
 };
 use rstest::rstest;
@@ -46,8 +46,8 @@ fn payment(status: PaymentStatus) -> Payment {
         status,
         amount: price.amount,
         currency: price.currency,
-        invoice_id: "inv_1".to_owned(),
-        payer: Payer { customer_id: "cus_1".to_owned(), email: "a@example.com".to_owned() },
+        invoice_id: None,
+        payer: Payer::default(),
         order: Some(Order { account, item, charge: Some(id) }),
     }
 }
@@ -142,16 +142,18 @@ async fn the_payment_of_a_charge_that_is_undecided_is_kept() {
 
 #[rstest]
 #[case::undecided_still(30, Ok(Some(payment(PaymentStatus::Pending))), undecided())]
-#[case::unanswered(30, Err(GatewayUnavailable("down".to_owned())), Left::Waiting { until: NOW + backoff(1) })]
+#[case::unanswered(30, Err(FetchError::Unavailable(GatewayUnavailable("down".to_owned()))), Left::Waiting { until: NOW + backoff(1) })]
+#[case::unreadable(30, Err(FetchError::Unreadable("amount")), Left::Waiting { until: NOW + backoff(1) })]
 #[case::not_known_yet(0, Ok(None), Left::Waiting { until: NOW + backoff(1) })]
 #[case::not_known(30, Ok(None), Left::Unknown { until: NOW + UNKNOWN_INTERVAL })]
 #[tokio::test]
 async fn a_charge_whose_payment_is_known_is_never_sent_again(
     #[case] days: i64,
-    #[case] answer: Result<Option<Payment>, GatewayUnavailable>,
+    #[case] answer: Result<Option<Payment>, FetchError>,
     #[case] expected: Left,
 ) {
     let mut gateway = MockPaymentGateway::new();
+    gateway.expect_name().return_const("fake");
     let mut answer = Some(answer);
     gateway
         .expect_fetch()

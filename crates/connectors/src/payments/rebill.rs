@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::payments::{
-    Charge, ChargeError, Checkout, GatewayUnavailable, NotificationRefused, Payment, PaymentGateway, PaymentId,
-    PaymentStatus, REPLAY_WINDOW,
+    Charge, ChargeError, Checkout, FetchError, GatewayUnavailable, NotificationRefused, Payment, PaymentGateway,
+    PaymentId, PaymentStatus, REPLAY_WINDOW,
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use ring::hmac;
@@ -103,10 +103,9 @@ fn unheard(error: reqwest::Error) -> ChargeError {
     if is_unsent { ChargeError::NotSent(error) } else { error.into() }
 }
 
-fn payment(body: &[u8]) -> Result<Payment, GatewayUnavailable> {
-    let unreadable = |field: &str| GatewayUnavailable(format!("its answer cannot be read: {field}"));
-    let wire: PaymentWire = serde_json::from_slice(body).map_err(|_| unreadable("not a payment"))?;
-    wire.read().map_err(unreadable)
+fn payment(body: &[u8]) -> Result<Payment, FetchError> {
+    let wire: PaymentWire = serde_json::from_slice(body).map_err(|_| FetchError::Unreadable("not a payment"))?;
+    wire.read().map_err(FetchError::Unreadable)
 }
 
 /// The signature of a body at a time.
@@ -149,7 +148,7 @@ impl PaymentGateway for Rebill {
         notification.payment_id().parse().map_err(|_| NotificationRefused::Unreadable)
     }
 
-    async fn fetch(&self, id: &PaymentId) -> Result<Option<Payment>, GatewayUnavailable> {
+    async fn fetch(&self, id: &PaymentId) -> Result<Option<Payment>, FetchError> {
         let mut url = self.payments.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.push(id.as_str());
@@ -158,11 +157,11 @@ impl PaymentGateway for Rebill {
         match status {
             StatusCode::OK => {}
             StatusCode::NOT_FOUND => return Ok(None),
-            other => return Err(GatewayUnavailable(format!("it answered {other}"))),
+            other => return Err(GatewayUnavailable(format!("it answered {other}")).into()),
         }
         let payment = payment(&body)?;
         if payment.id != *id {
-            return Err(GatewayUnavailable("it answered with another payment".to_owned()));
+            return Err(FetchError::Unreadable("another payment"));
         }
         Ok(Some(payment))
     }

@@ -6,6 +6,7 @@ use domain::{
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 #[derive(Deserialize)]
 pub(super) struct Notification {
@@ -23,6 +24,8 @@ impl Notification {
     }
 }
 
+/// A payment is judged by its id, status, amount, currency and metadata. What else it has may be missing, null or of another
+/// form: whoever has paid is credited all the same.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PaymentWire {
@@ -30,25 +33,19 @@ pub(super) struct PaymentWire {
     status: String,
     amount: String,
     currency: String,
-    invoice_id: String,
-    customer: CustomerWire,
     #[serde(default)]
-    metadata: MetadataWire,
+    invoice_id: Value,
+    #[serde(default)]
+    customer: Value,
+    #[serde(default)]
+    metadata: Value,
 }
 
-#[derive(Deserialize)]
-struct CustomerWire {
-    id: String,
-    email: String,
-}
-
-#[derive(Default, Deserialize, Serialize)]
-pub(super) struct MetadataWire {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    account_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    item: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+#[derive(Serialize)]
+struct MetadataWire {
+    account_id: String,
+    item: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     charge_id: Option<String>,
 }
 
@@ -59,24 +56,23 @@ impl PaymentWire {
     /// The payment, or the name of the field that cannot be read.
     pub(super) fn read(self) -> Result<Payment, &'static str> {
         let Self { id, status, amount, currency, invoice_id, customer, metadata } = self;
-        let text = |text: String, field| if is_plain(&text) { Ok(text) } else { Err(field) };
         Ok(Payment {
             id: id.parse().map_err(|_| "id")?,
             status: read_status(&status).ok_or("status")?,
             amount: amount.parse::<Decimal>().map_err(|_| "amount")?,
             currency: currency.parse().map_err(|_| "currency")?,
-            invoice_id: text(invoice_id, "invoiceId")?,
-            payer: Payer {
-                customer_id: text(customer.id, "customer.id")?,
-                email: text(customer.email, "customer.email")?,
-            },
-            order: metadata.order(),
+            invoice_id: text(Some(&invoice_id)),
+            payer: Payer { customer_id: text(customer.get("id")), email: text(customer.get("email")) },
+            order: order(&metadata),
         })
     }
 }
 
-fn is_plain(text: &str) -> bool {
-    (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control)
+/// A text that can be kept.
+fn text(value: Option<&Value>) -> Option<String> {
+    let text = value?.as_str()?;
+    let is_plain = (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control);
+    is_plain.then(|| text.to_owned())
 }
 
 fn read_status(text: &str) -> Option<PaymentStatus> {
@@ -90,18 +86,15 @@ fn read_status(text: &str) -> Option<PaymentStatus> {
     })
 }
 
-impl MetadataWire {
-    /// What the checkout noted. A payment of another shop of the same merchant has none, or another.
-    fn order(self) -> Option<Order> {
-        let Self { account_id, item, charge_id } = self;
-        let number = |text: String| text.parse::<i64>().ok().filter(|number| *number > 0);
-        let charge = match charge_id {
-            Some(text) => Some(number(text)?),
-            None => None,
-        };
-        let item = item.filter(|item| is_plain(item))?;
-        Some(Order { account: AccountId(number(account_id?)?), item, charge: charge.map(ChargeId) })
-    }
+/// What the checkout noted. A payment of another shop of the same merchant has none, or another.
+fn order(metadata: &Value) -> Option<Order> {
+    let number = |value: &Value| value.as_str()?.parse::<i64>().ok().filter(|number| *number > 0);
+    let charge = match metadata.get("charge_id") {
+        None | Some(Value::Null) => None,
+        Some(charge) => Some(ChargeId(number(charge)?)),
+    };
+    let account = AccountId(number(metadata.get("account_id")?)?);
+    Some(Order { account, item: text(metadata.get("item"))?, charge })
 }
 
 #[derive(Serialize)]
@@ -123,11 +116,7 @@ impl<'a> From<&'a Charge> for ChargeWire<'a> {
 impl From<&Order> for MetadataWire {
     fn from(order: &Order) -> Self {
         let Order { account, item, charge } = order;
-        Self {
-            account_id: Some(account.to_string()),
-            item: Some(item.clone()),
-            charge_id: charge.map(|charge| charge.to_string()),
-        }
+        Self { account_id: account.to_string(), item: item.clone(), charge_id: charge.map(|charge| charge.to_string()) }
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Faults {
     pub silent: bool,
     /// Payments cannot be looked up (500).
     pub broken: bool,
+    /// Payments have neither an invoice nor a customer.
+    pub bare: bool,
 }
 
 /// A charge as it was asked for, and what was answered.

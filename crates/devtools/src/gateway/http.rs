@@ -33,7 +33,7 @@ GET  /dev/payments              all payments
 POST /dev/payments/{id}         {\"status\":\"SUCCEEDED|FAILED|REFUNDED|CHARGEBACK|PENDING\"}
 PUT  /dev/notify                {\"url\":\"http://127.0.0.1:8080/hooks/payments/rebill\"}
 PUT  /dev/faults                {\"slow_ms\":0,\"decline\":null,\"lost_answers\":0,\"pending\":false,\"duplicate\":0,
-                                 \"reordered\":false,\"silent\":false,\"broken\":false}
+                                 \"reordered\":false,\"silent\":false,\"broken\":false,\"bare\":false}
 ";
 
 pub fn server(gateway: Gateway, listener: TcpListener) -> std::io::Result<Server> {
@@ -111,9 +111,19 @@ async fn charge(request: HttpRequest, body: Json<Value>, gateway: Data<Gateway>)
         return HttpResponse::Created().streaming(broken);
     }
     match charged {
-        Ok(payment) => HttpResponse::Created().json(payment),
+        Ok(payment) => HttpResponse::Created().json(answered(&payment, &faults)),
         Err((status, code)) => refuse(status, &code),
     }
+}
+
+fn answered(payment: &Payment, faults: &Faults) -> Value {
+    let mut answer = json!(payment);
+    if faults.bare
+        && let Value::Object(fields) = &mut answer
+    {
+        fields.extend(["invoiceId", "customer"].map(|field| (field.to_owned(), Value::Null)));
+    }
+    answer
 }
 
 type Refused = (StatusCode, String);
@@ -164,7 +174,7 @@ async fn find(request: HttpRequest, id: Path<String>, gateway: Data<Gateway>) ->
     slow(&faults).await;
     match payment {
         _ if faults.broken => refuse(StatusCode::INTERNAL_SERVER_ERROR, "broken"),
-        Some(payment) => HttpResponse::Ok().json(payment),
+        Some(payment) => HttpResponse::Ok().json(answered(&payment, &faults)),
         None => refuse(StatusCode::NOT_FOUND, "not_found"),
     }
 }

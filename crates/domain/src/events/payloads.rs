@@ -131,14 +131,14 @@ described_texts!(
 payloads! {
     /// A payment in the payment gateway was credited, for a subscription or a top-up.
     PurchaseCreated {
-        /// The gateway's invoice.
-        invoice_id: String = "inv_20260501_0042".to_owned(),
+        /// The gateway's invoice; null where it has none.
+        invoice_id: Option<String> = Some("inv_20260501_0042".to_owned()),
         /// What was paid, in units of the currency.
         amount: Amount = Amount(dec!(49.90)),
         /// ISO 4217.
         currency: String = "USD".to_owned(),
-        /// Who paid.
-        customer_email: String = "owner@example.com".to_owned(),
+        /// Who paid; null where the gateway does not say.
+        customer_email: Option<String> = Some("owner@example.com".to_owned()),
     }
     /// A debit for an AI feature left the balance below the threshold.
     CreditsLow {

@@ -104,8 +104,8 @@ mod tests {
             status: Approved,
             amount: amount.parse().unwrap(),
             currency: currency.parse().unwrap(),
-            invoice_id: "inv_1".to_owned(),
-            payer: Payer { customer_id: "cus_1".to_owned(), email: "a@example.com".to_owned() },
+            invoice_id: None,
+            payer: Payer::default(),
             order: None,
         }
     }

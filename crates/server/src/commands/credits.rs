@@ -1,9 +1,16 @@
 //! `api credits`: shows and changes an account's credits. Each change records who made it and why.
 
+use std::sync::Arc;
+
+use anyhow::Context;
+use app::payments::{PaymentOutcome, outcome};
 use clap::Subcommand;
-use domain::credits::{
-    Adjust, CreditAmount, CreditLedger, Credits, Grant, OperationKey, Transaction,
-    auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, MAX_THRESHOLD},
+use domain::{
+    credits::{
+        Adjust, CreditAmount, CreditLedger, Credits, Grant, OperationKey, Transaction,
+        auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, MAX_THRESHOLD},
+    },
+    payments::PaymentId,
 };
 use serde_json::{Map, Value, json};
 use store::Store;
@@ -13,7 +20,7 @@ use super::find_account;
 use crate::{
     config::Config,
     output::{rfc3339, rfc3339_or_dash},
-    payments::prices,
+    payments::{payment_service, prices},
 };
 
 const MAX_REASON_CHARS: usize = 500;
@@ -72,6 +79,13 @@ pub enum CreditsCommand {
         /// Credits a calendar month at most [default: the service's]
         #[arg(long, value_name = "CREDITS", value_parser = clap::value_parser!(i64).range(1..))]
         monthly_cap: Option<i64>,
+    },
+    /// Looks a payment up at the gateway and writes what it means, as its notification would
+    #[command(after_help = "Example:\n  api credits payment pay_1")]
+    Payment {
+        /// The payment, as the gateway calls it
+        #[arg(value_name = "PAYMENT")]
+        payment: PaymentId,
     },
     /// Cancels an automatic top-up of unknown outcome for which the gateway has no payment
     NotCharged {
@@ -158,6 +172,15 @@ pub async fn run(command: CreditsCommand, store: &Store, config: &Config) -> any
                     &AutoTopupStore::change(store, account, change, None, now).await?
                 ))?
             );
+            Ok(())
+        }
+        CreditsCommand::Payment { payment } => {
+            let service = payment_service(config, &Arc::new(store.clone()))?;
+            let service = service.context("there is no payment gateway: payment_gateway_url is not set")?;
+            match service.take(&payment, now).await? {
+                PaymentOutcome::Settled(settled) => println!("The payment is {}.", outcome(&settled)),
+                PaymentOutcome::Refused(refusal) => anyhow::bail!("the payment is refused: {refusal}"),
+            }
             Ok(())
         }
         CreditsCommand::NotCharged { account } => {

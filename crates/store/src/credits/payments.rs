@@ -357,9 +357,11 @@ impl Writing<'_> {
     /// a card that has just paid.
     async fn remember_payer(&self, connection: &mut AsyncPgConnection) -> Result<(), Error> {
         let Settlement { gateway, payment, account, quote: _ } = self.settlement;
+        // Whom the gateway does not name cannot be charged: the customer before them stays.
+        let Some(customer) = &payment.payer.customer_id else { return Ok(()) };
         let payer = (
             payment_customers::gateway.eq(gateway),
-            payment_customers::customer_id.eq(&payment.payer.customer_id),
+            payment_customers::customer_id.eq(customer),
             payment_customers::updated_at.eq(self.now),
         );
         diesel::insert_into(payment_customers::table)

@@ -3,6 +3,7 @@ use domain::{
     payments::{Order, Price},
 };
 use rstest::rstest;
+use serde_json::json;
 use time::macros::datetime;
 
 use super::*;
@@ -109,8 +110,8 @@ fn a_signed_body_without_a_payment_is_unreadable(#[case] body: &[u8]) {
     assert_eq!(gateway().notified(&signature, body, NOW), Err(NotificationRefused::Unreadable));
 }
 
-fn wire(change: impl FnOnce(&mut serde_json::Value)) -> Result<Payment, GatewayUnavailable> {
-    let mut wire = serde_json::json!({
+fn wire(change: impl FnOnce(&mut serde_json::Value)) -> Result<Payment, FetchError> {
+    let mut wire = json!({
         "id": "pay_1", "status": "SUCCEEDED", "amount": "9.00", "currency": "USD", "invoiceId": "inv_1",
         "customer": {"id": "cus_1", "email": "a@example.com"},
         "metadata": {"account_id": "3", "item": "small", "charge_id": "8", "other": 1}, "createdAt": "whenever",
@@ -134,13 +135,52 @@ fn a_payment_is_read() {
 #[case("/amount", "nine".into())]
 #[case("/currency", "usd".into())]
 #[case("/id", "a/b".into())]
-#[case("/customer", serde_json::Value::Null)]
+#[case("/currency", serde_json::Value::Null)]
 fn what_cannot_be_read_is_no_payment(#[case] field: &str, #[case] value: serde_json::Value) {
-    assert!(wire(|wire| *wire.pointer_mut(field).unwrap() = value).is_err());
+    let read = wire(|wire| *wire.pointer_mut(field).unwrap() = value);
+    assert!(matches!(read, Err(FetchError::Unreadable(_))), "{read:?}");
+}
+
+/// Who has paid is credited, whatever else the gateway says or does not say.
+#[rstest]
+fn what_a_payment_is_not_judged_by_may_be_anything(
+    #[values("/invoiceId", "/customer", "/customer/id", "/customer/email", "/createdAt", "/metadata/other")]
+    field: &str,
+    #[values(json!(null), json!(""), json!(7), json!([]), json!({}), json!("a\u{0}b"), json!("x".repeat(321)))]
+    value: serde_json::Value,
+) {
+    let read = wire(|wire| *wire.pointer_mut(field).unwrap() = value).unwrap();
+    let whole = wire(|_| {}).unwrap();
+    assert_eq!((read.status, read.amount, &read.currency), (whole.status, whole.amount, &whole.currency));
+    assert_eq!(read.order, whole.order);
+    let told = [&read.invoice_id, &read.payer.customer_id, &read.payer.email];
+    let all = [&whole.invoice_id, &whole.payer.customer_id, &whole.payer.email];
+    assert!(told.iter().zip(all).all(|(told, all)| told.is_none() || *told == all), "{told:?}");
+    let missing = match field {
+        "/createdAt" | "/metadata/other" => 0,
+        "/customer" => 2,
+        _ => 1,
+    };
+    assert_eq!(told.iter().filter(|told| told.is_none()).count(), missing);
+}
+
+#[test]
+fn a_payment_that_says_no_more_than_it_is_judged_by_is_read() {
+    let read = wire(|wire| {
+        let fields = wire.as_object_mut().unwrap();
+        fields.retain(|name, _| !["invoiceId", "customer", "createdAt"].contains(&name.as_str()));
+    });
+    let Payment { invoice_id, payer, order, .. } = read.unwrap();
+    assert_eq!((invoice_id, payer.customer_id, payer.email, order.is_some()), (None, None, None, true));
 }
 
 #[rstest]
-#[case("/metadata", serde_json::json!({}))]
+#[case("/metadata", json!({}))]
+#[case("/metadata", json!(null))]
+#[case("/metadata", json!("another shop's"))]
+#[case("/metadata/account_id", json!([3]))]
+#[case("/metadata/charge_id", 8.into())]
+#[case("/metadata/item", json!(null))]
 #[case("/metadata/account_id", "-3".into())]
 #[case("/metadata/account_id", "99999999999999999999".into())]
 #[case("/metadata/charge_id", "x".into())]

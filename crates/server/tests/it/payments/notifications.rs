@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::rig::{HOOK, Rig, WEBHOOK_SECRET, names, signature};
+use crate::service::run;
 
 /// Silent: the test sends the notifications.
 async fn silent() -> Rig {
@@ -210,6 +211,49 @@ async fn a_gateway_that_cannot_be_asked_is_asked_again() {
     rig.faults(json!({})).await;
     rig.until("the top-up", |credits| credits["balance"] == 1_000).await;
     assert_eq!(rig.ledger().await, [("topup".to_owned(), 500)]);
+}
+
+#[tokio::test]
+async fn a_payment_without_invoice_and_customer_is_credited() {
+    let rig = silent().await;
+    rig.faults(json!({ "silent": true, "bare": true })).await;
+    let payment = rig.pay(rig.service.account, "small", json!({})).await;
+    assert_eq!(outcome(rig.notify(&payment).await), (200, "credited".to_owned()));
+    let events = rig.events().await;
+    assert_eq!(
+        events[0]["data"],
+        json!({"invoice_id": null, "amount": 9.00, "currency": "USD", "customer_email": null})
+    );
+    let credits = rig.credits().await;
+    assert_eq!(credits["balance"], 1_000);
+    assert_eq!(credits["recent_transactions"][0]["meta"]["invoice_id"], Value::Null);
+    // Who is not named cannot be charged, and nobody else is.
+    let customers = "SELECT count(*) FROM payment_customers WHERE account_id = $1";
+    assert_eq!(rig.sql.query_one(customers, &[&rig.service.account]).await.unwrap().get::<_, i64>(0), 0);
+    rig.set_status(&payment, "REFUNDED").await;
+    assert_eq!(outcome(rig.notify(&payment).await), (200, "reversed".to_owned()));
+}
+
+/// A notification that never came is made up for.
+#[tokio::test]
+async fn an_operator_takes_a_payment_by_hand() {
+    let rig = silent().await;
+    let take = |payment: &str| {
+        let mut command = rig.service.api(&["credits", "payment", payment]);
+        command.envs(rig.settings());
+        command
+    };
+    let payment = rig.pay(rig.service.account, "small", json!({})).await;
+    assert_eq!(run(&mut take(&payment)).trim(), "The payment is credited.");
+    assert_eq!(run(&mut take(&payment)).trim(), "The payment is unchanged.");
+    assert_eq!(rig.ledger().await, [("topup".to_owned(), 500)]);
+    let wrong = rig.pay(rig.service.account, "small", json!({"amount": "8.99"})).await;
+    for (payment, said) in [(wrong.as_str(), "amount_mismatch"), ("pay_nobody_knows", "no such payment")] {
+        let refused = take(payment).output().unwrap();
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(1) && told.contains(said), "{told}");
+    }
+    assert_eq!(rig.ledger().await.len(), 1);
 }
 
 #[tokio::test]

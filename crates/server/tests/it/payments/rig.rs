@@ -75,12 +75,17 @@ impl Rig {
 
     fn start_worker(&mut self) {
         let mut command = api(&self.service.db.url(), &self.service.folder);
-        command.arg("work").envs(self.settings.iter().map(|(name, value)| (*name, value.as_str())));
+        command.arg("work").envs(self.settings());
         self.worker = Some(Process::start(&mut command));
     }
 
     pub fn stop_worker(&mut self, signal: Signal) {
         self.worker.take().unwrap().end(signal);
+    }
+
+    /// What a process that knows the gateway is started with.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.settings.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
     async fn gateway_put(&self, path: &str, body: Value) {

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use domain::{
     AccountId,
     payments::{
-        Charge, ChargeError, Checkout, GatewayUnavailable, NotificationRefused, Order, Payer, Payment, PaymentGateway,
-        PaymentId, PaymentStatus,
+        Charge, ChargeError, Checkout, FetchError, GatewayUnavailable, NotificationRefused, Order, Payer, Payment,
+        PaymentGateway, PaymentId, PaymentStatus,
     },
 };
 use proptest::sample::Index;
@@ -76,8 +76,8 @@ impl FakeGateway {
             status,
             amount,
             currency: "USD".parse().unwrap(),
-            invoice_id: format!("inv_{number}"),
-            payer: Payer { customer_id: "cus_1".to_owned(), email: "payer@example.com".to_owned() },
+            invoice_id: Some(format!("inv_{number}")),
+            payer: Payer { customer_id: Some("cus_1".to_owned()), email: Some("payer@example.com".to_owned()) },
             order: Some(order),
         };
         book.payments.push(payment.clone());
@@ -127,7 +127,7 @@ impl PaymentGateway for FakeGateway {
         Err(NotificationRefused::Malformed)
     }
 
-    async fn fetch(&self, id: &PaymentId) -> Result<Option<Payment>, GatewayUnavailable> {
+    async fn fetch(&self, id: &PaymentId) -> Result<Option<Payment>, FetchError> {
         Ok(self.open().find(id).cloned())
     }
 
