@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
+use domain::credits::auto_topup::MAX_MONTHLY_CAP;
 use figment::{
     Figment,
     error::Kind,
@@ -352,7 +353,7 @@ impl Config {
         within("database_timeout_ms", self.database_timeout_ms, 100, Some(60_000))?;
         within("drain_seconds", self.drain_seconds, 0, Some(600))?;
         within("http_workers", self.http_workers, 0, Some(1_024))?;
-        within("auto_topup_monthly_cap", self.auto_topup_monthly_cap, 1, None)?;
+        within("auto_topup_monthly_cap", self.auto_topup_monthly_cap, 1, Some(MAX_MONTHLY_CAP))?;
         within("alerts_interval_seconds", self.alerts_interval_seconds, 1, None)?;
         within("shops_at_once", self.shops_at_once, 1, None)?;
         within("mercadolibre_calls_per_second", self.mercadolibre_calls_per_second, 1, None)?;
@@ -669,7 +670,8 @@ mod tests {
         for (line, expected) in [
             ("track_retention_months = 0", "track_retention_months must be at least 1"),
             ("delivery_retention_months = 0", "delivery_retention_months must be at least 1"),
-            ("auto_topup_monthly_cap = 0", "auto_topup_monthly_cap must be at least 1"),
+            ("auto_topup_monthly_cap = 0", "auto_topup_monthly_cap must be from 1 to 1000000000"),
+            ("auto_topup_monthly_cap = 9223372036854775807", "auto_topup_monthly_cap must be from 1 to 1000000000"),
             ("database_pool = 81", "database_pool must be from 1 to 80"),
             ("database_timeout_ms = 99", "database_timeout_ms must be from 100 to 60000"),
             ("http_workers = 1025", "http_workers must be from 0 to 1024"),

@@ -79,7 +79,8 @@ async fn the_automatic_top_up_is_set_by_the_rules_of_the_api() {
     for (fields, said) in [
         ("enabled=on&threshold=0&amount=500&cap=", "Write a whole number of credits from 1 to"),
         ("enabled=on&threshold=100&amount=501&cap=", "Choose one of the packs"),
-        ("enabled=on&threshold=100&amount=500&cap=499", "of at least 500"),
+        ("enabled=on&threshold=100&amount=500&cap=499", "from 500 to 1,000,000,000"),
+        ("enabled=on&threshold=100&amount=500&cap=9223372036854775807", "from 500 to 1,000,000,000"),
     ] {
         let page = owner.post("/credits/auto-top-up", fields).await;
         assert!(page.status == 400 && page.text.contains(said), "{fields}: {}", page.text);

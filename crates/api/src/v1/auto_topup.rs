@@ -2,7 +2,9 @@
 
 use actix_web::web;
 use domain::{
-    credits::auto_topup::{Asked, AutoTopup, AutoTopupChange, InvalidSettings, MAX_THRESHOLD, checked},
+    credits::auto_topup::{
+        Asked, AutoTopup, AutoTopupChange, InvalidSettings, MAX_MONTHLY_CAP, MAX_THRESHOLD, checked,
+    },
     payments::PriceList,
 };
 use serde::{Deserialize, Serialize};
@@ -86,9 +88,9 @@ pub struct SettingsRequest {
     #[validate(range(min = 1))]
     #[schema(minimum = 1, example = 500)]
     top_up_amount: Option<i64>,
-    /// At least `top_up_amount`; null, or left out when switching on, means as many as the service allows.
-    #[validate(range(min = 1))]
-    #[schema(minimum = 1, example = 5000)]
+    /// `top_up_amount` to 1,000,000,000; null, or left out when switching on, means as many as the service allows.
+    #[validate(range(min = 1, max = MAX_MONTHLY_CAP))]
+    #[schema(minimum = 1, maximum = 1_000_000_000, example = 5000)]
     monthly_cap: Option<i64>,
 }
 
@@ -150,7 +152,7 @@ fn refused(invalid: InvalidSettings) -> ApiError {
             ApiError::parameter("top_up_amount", &format!("must be the size of a pack: {}", sizes.join(", ")))
         }
         InvalidSettings::Cap(least) => {
-            ApiError::parameter("monthly_cap", &format!("must be a whole number of at least {least}"))
+            ApiError::parameter("monthly_cap", &format!("must be a whole number from {least} to {MAX_MONTHLY_CAP}"))
         }
     }
 }
@@ -192,6 +194,8 @@ mod tests {
     #[case(r#"{"enabled":true,"threshold":100,"top_up_amount":501}"#, "top_up_amount")]
     #[case(r#"{"enabled":true,"threshold":100,"top_up_amount":99999999999999999999}"#, "top_up_amount")]
     #[case(r#"{"enabled":true,"threshold":100,"top_up_amount":500,"monthly_cap":499}"#, "monthly_cap")]
+    #[case(r#"{"enabled":true,"threshold":100,"top_up_amount":500,"monthly_cap":1000000001}"#, "monthly_cap")]
+    #[case(r#"{"enabled":false,"monthly_cap":9223372036854775807}"#, "monthly_cap")]
     fn a_fault_names_its_field(#[case] body: &str, #[case] field: &str) {
         let error = parse(body).unwrap_err();
         assert_eq!(error.body("id").param.as_deref(), Some(field));

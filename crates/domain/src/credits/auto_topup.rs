@@ -14,6 +14,8 @@ use crate::{
 
 /// The highest threshold, credits.
 pub const MAX_THRESHOLD: i64 = 1_000_000;
+/// The highest cap of a month, credits: above what anybody buys, and a number that every client can hold.
+pub const MAX_MONTHLY_CAP: i64 = 1_000_000_000;
 /// Failed charges in a row that switch it off.
 pub const MAX_FAILURES: i64 = 3;
 /// Why a charge is canceled that the balance does not call for any more.
@@ -128,8 +130,8 @@ pub enum InvalidSettings {
     /// No pack has that size; those that have one.
     #[error("no pack has that size")]
     Size(Vec<i64>),
-    /// Less than one top-up, or than 1.
-    #[error("the monthly cap is at least {0}")]
+    /// Less than one top-up, or than 1, or too high.
+    #[error("the monthly cap is {0} to {MAX_MONTHLY_CAP}")]
     Cap(i64),
 }
 
@@ -150,7 +152,7 @@ pub fn checked(asked: Asked, prices: &PriceList) -> Result<AutoTopupChange, Inva
         top_up_amount.ok_or(InvalidSettings::Missing("top_up_amount"))?;
     }
     let least = top_up_amount.unwrap_or(1);
-    if monthly_cap.is_some_and(|cap| cap < least) {
+    if monthly_cap.is_some_and(|cap| !(least..=MAX_MONTHLY_CAP).contains(&cap)) {
         return Err(InvalidSettings::Cap(least));
     }
     let monthly_cap = if enabled { Some(monthly_cap) } else { monthly_cap.map(Some) };

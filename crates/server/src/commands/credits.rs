@@ -8,7 +8,7 @@ use clap::Subcommand;
 use domain::{
     credits::{
         Adjust, CreditAmount, CreditLedger, Credits, Grant, OperationKey, Transaction,
-        auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, MAX_THRESHOLD},
+        auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, MAX_MONTHLY_CAP, MAX_THRESHOLD},
     },
     payments::PaymentId,
 };
@@ -77,7 +77,7 @@ pub enum CreditsCommand {
         #[arg(long, value_name = "CREDITS")]
         amount: Option<i64>,
         /// Credits a calendar month at most [default: the service's]
-        #[arg(long, value_name = "CREDITS", value_parser = clap::value_parser!(i64).range(1..))]
+        #[arg(long, value_name = "CREDITS", value_parser = clap::value_parser!(i64).range(1..=MAX_MONTHLY_CAP))]
         monthly_cap: Option<i64>,
     },
     /// Looks a payment up at the gateway and writes what it means, as its notification would

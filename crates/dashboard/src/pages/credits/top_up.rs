@@ -4,7 +4,7 @@ use domain::{
     accounts::Mode,
     credits::{
         AutoTopup,
-        auto_topup::{Asked, AutoTopupChange, InvalidSettings, MAX_THRESHOLD, SwitchedOff, checked},
+        auto_topup::{Asked, AutoTopupChange, InvalidSettings, MAX_MONTHLY_CAP, MAX_THRESHOLD, SwitchedOff, checked},
     },
     payments::{CreditPack, Price, PriceList},
     people::Act,
@@ -219,7 +219,8 @@ fn form(writer: &Writer, settings: &AutoTopup, sizes: &[i64], sent: Option<(Auto
         sent.map_or_else(|| (AutoFields::of(settings), None), |(fields, fault)| (fields, Some(fault)));
     let error = |name: &str| {
         let fault = fault.as_ref().filter(|fault| fault.field == name)?;
-        Some(writer.message(format!("auto-{name}-bad")).count("limit", fault.limit).say())
+        let text = writer.message(format!("auto-{name}-bad")).count("limit", fault.limit);
+        Some(text.count("most", MAX_MONTHLY_CAP).say())
     };
     let field = |name, help: Option<&str>, input| Field {
         name,
