@@ -30,7 +30,7 @@ use crate::{
     query::{is_strict, pairs, read},
     respond::{Cache, Reply, date, prefers},
     streams::Streaming,
-    warnings::Warnings,
+    warnings::{Warning, Warnings},
 };
 
 /// Declares the row of a file: its fields are the columns.
@@ -90,9 +90,15 @@ fn listing<T: Input>(request: &HttpRequest) -> Result<Listing<T>, ApiError> {
     let pairs = pairs(request.query_string())?;
     let (of_format, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|(name, _)| name == "format");
     let (FormatParam { format }, _) = read(of_format.into_iter(), strict)?;
-    let (params, warnings) = read(others.into_iter(), strict)?;
+    let (params, mut warnings) = read::<T>(others.into_iter(), strict)?;
     let preferred = || if prefers(request.headers(), MEDIA_TYPE) { Format::Csv } else { Format::Json };
-    Ok(Listing { params, format: format.unwrap_or_else(preferred), warnings })
+    let format = format.unwrap_or_else(preferred);
+    let ignored = if format == Format::Csv { params.not_in_files() } else { None };
+    match ignored {
+        Some(name) if strict => return Err(ApiError::parameter(name, "is for JSON alone")),
+        ignored => warnings.extend(ignored.map(|name| Warning::about("parameter_ignored", name))),
+    }
+    Ok(Listing { params, format, warnings })
 }
 
 /// The answer of a list as a file, in the description.

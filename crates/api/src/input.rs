@@ -35,6 +35,11 @@ pub trait Input: DeserializeOwned + Validate {
     /// Whether no body at all is as good as an object without fields.
     const IS_OPTIONAL: bool = false;
 
+    /// A parameter that asks for what a file does not have, if one does.
+    fn not_in_files(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What a faulty `field` is answered with.
     fn fault(_field: &str) -> ApiError {
         ApiError::new(Code::InvalidParameter)

@@ -266,7 +266,11 @@ pub struct ListParams {
     lang: Option<Language>,
 }
 
-impl Input for ListParams {}
+impl Input for ListParams {
+    fn not_in_files(&self) -> Option<&'static str> {
+        (self.explain == Some(true)).then_some("explain")
+    }
+}
 
 /// Profit per day.
 ///

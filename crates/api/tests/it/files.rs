@@ -230,6 +230,17 @@ fn profit_is_a_file_of_its_window() {
     assert_eq!(freshness, shown_freshness("profit_snapshots"));
     let page = service.get("/api/v1/profit?format=csv&days=2&limit=1", BOTH);
     assert_eq!((page.header("x-next-cursor"), page.text().lines().count()), (Some("20260502"), 2));
+
+    // A file has no explanations: that they were asked for is not passed over in silence.
+    assert_eq!(answer.header("x-warnings").map(|noted| noted.contains("explain")), Some(false));
+    for (query, headers) in [("&format=csv", None), ("", Some(("Accept", "text/csv")))] {
+        let path = format!("/api/v1/profit?days=2&explain=1{query}");
+        let noted = service.get_with(&path, BOTH, headers.as_slice());
+        let warning = r#"{"code":"parameter_ignored","param":"explain"}"#;
+        assert!(noted.header("x-warnings").is_some_and(|noted| noted.contains(warning)), "{path}");
+        let strict: Vec<_> = headers.into_iter().chain([("Prefer", "handling=strict")]).collect();
+        assert_eq!(service.get_with(&path, BOTH, &strict).error(), (400, "invalid_parameter".into()), "{path}");
+    }
 }
 
 #[test]
