@@ -96,6 +96,17 @@ pub enum Unit {
     Share,
 }
 
+impl Unit {
+    /// A value as it is shown: an amount half-even to the minor unit of its currency, anything else with four decimals.
+    pub fn rounded(self, value: f64, currency: Currency) -> f64 {
+        let decimals = if self == Self::Money { currency.exponent() } else { 4 };
+        // What is too large for a decimal has no decimals.
+        let Some(exact) = Decimal::from_f64(value) else { return value };
+        let rounded = money::round(exact, decimals);
+        if rounded.is_zero() { 0.0 } else { rounded.to_f64().unwrap_or(value) }
+    }
+}
+
 impl Metric {
     pub const fn unit(self) -> Unit {
         match self {
@@ -141,13 +152,9 @@ impl Metric {
         self.of(&Sums::from(day))?.to_f64().filter(|value| value.is_finite())
     }
 
-    /// A value as it is shown: an amount half-even to the minor unit of its currency, anything else with four decimals.
+    /// A value [as it is shown](Unit::rounded).
     pub fn rounded(self, value: f64, currency: Currency) -> f64 {
-        let decimals = if self.unit() == Unit::Money { currency.exponent() } else { 4 };
-        // What is too large for a decimal has no decimals.
-        let Some(exact) = Decimal::from_f64(value) else { return value };
-        let rounded = money::round(exact, decimals);
-        if rounded.is_zero() { 0.0 } else { rounded.to_f64().unwrap_or(value) }
+        self.unit().rounded(value, currency)
     }
 
     /// How the metric is called in a sentence.

@@ -2,10 +2,12 @@
 
 use actix_web::web;
 use domain::{
-    anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, Severity},
+    anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, Severity, drivers},
     daily::Dimension,
     freshness::Dated,
     language::Language,
+    metrics::Unit,
+    money::Currency,
     texts::Texts,
 };
 use serde::{Deserialize, Serialize};
@@ -119,7 +121,7 @@ struct DriverBody {
     #[schema(example = "shopify")]
     part: Option<String>,
     /// In the unit of the metric that deviated. Those of level 1 sum to observed − expected, those of a further level to the
-    /// effect of the driver that it splits.
+    /// effect of the driver that it splits, but for what is rounded.
     #[schema(example = -612.4)]
     effect: f64,
     /// The part of all effects in the direction of the deviation that is this one's; 0 for what went against it. Those of a
@@ -135,26 +137,29 @@ struct DriverBody {
     direction: Direction,
 }
 
-impl From<Driver> for DriverBody {
-    fn from(driver: Driver) -> Self {
+impl DriverBody {
+    /// `unit` is that of the metric that deviated.
+    fn new(driver: Driver, unit: Unit, currency: Currency) -> Self {
         let Driver { level, metric, dimension, part, effect, share, observed, expected, direction } = driver;
+        let own = drivers::unit(&metric);
         Self {
             level,
             metric,
             dimension,
             part,
-            effect: round4(effect),
+            effect: unit.rounded(effect, currency),
             share: round4(share),
-            observed: round4(observed),
-            expected: round4(expected),
+            observed: own.rounded(observed, currency),
+            expected: own.rounded(expected, currency),
             direction,
         }
     }
 }
 
 impl AnomalyBody {
-    fn new(anomaly: Anomaly, texts: &Texts) -> Self {
+    fn new(anomaly: Anomaly, currency: Currency, texts: &Texts) -> Self {
         let inferred_cause = anomaly.cause_in(texts);
+        let unit = drivers::unit(&anomaly.metric);
         let Anomaly {
             id,
             kind,
@@ -193,7 +198,7 @@ impl AnomalyBody {
             inferred_cause,
             confidence: confidence.map(round4),
             correlated_metrics: correlated_metrics.into_iter().map(Into::into).collect(),
-            drivers: drivers.into_iter().map(Into::into).collect(),
+            drivers: drivers.into_iter().map(|driver| DriverBody::new(driver, unit, currency)).collect(),
             cause,
             is_shift,
             story_id: story_id.map(|id| id.0),
@@ -263,9 +268,10 @@ pub async fn get(
     let (window_days, page) = (days.get(), limit.page(cursor));
     let since = caller.zone().start_of(window::ending_today(caller.zone(), now, window_days).first);
     let Dated { found, freshness } = state.anomalies.page(account, severity, since, page).await?;
+    let shown = |anomaly| AnomalyBody::new(anomaly, caller.currency(), &texts);
     let body = Body {
         pagination: Pagination::new(page, &found),
-        data: found.items.into_iter().map(|anomaly| AnomalyBody::new(anomaly, &texts)).collect(),
+        data: found.items.into_iter().map(shown).collect(),
         window_days,
         freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,

@@ -513,8 +513,8 @@ fn anomalies_since_the_first_of_so_many_local_days() {
             "detected_at": "2026-05-02T03:00:00Z", "inferred_cause": "Sales on Shopify were 98% below normal (98% of the difference).", "confidence": 0.8,
             "correlated_metrics": [{"metric": "ad_spend", "modz": -3.7, "direction": "down"}],
             "drivers": [{
-                "level": 1, "metric": "gross_revenue", "dimension": "platform", "part": "shopify", "effect": -700.1235,
-                "share": 0.9756, "observed": 12.0, "expected": 712.1235, "direction": "down"
+                "level": 1, "metric": "gross_revenue", "dimension": "platform", "part": "shopify", "effect": -700.12,
+                "share": 0.9756, "observed": 12.0, "expected": 712.12, "direction": "down"
             }],
             "cause": "platform", "is_shift": false, "story_id": 12
         })

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
-    anomalies::{Anomaly, Kind, Severity},
+    anomalies::{Anomaly, Kind, Severity, drivers::unit},
     freshness::{Dated, Freshness},
     metric_days::{KEPT_DAYS, NEEDED_DAYS},
     metrics::{Metric, Unit},
@@ -195,25 +195,6 @@ pub fn name(writer: &Writer, metric: &str) -> String {
     match metric.parse::<Metric>() {
         Ok(metric) => figures::name(writer, metric),
         Err(_) => writer.message("driver").text("metric", metric).say(),
-    }
-}
-
-/// What the value of a metric or of one of its drivers counts.
-pub fn unit(metric: &str) -> Unit {
-    match metric {
-        "cogs" | "fees" | "shipping" | "extra_expenses" | "price_per_unit" => Unit::Money,
-        "visitors" | "ad_clicks" | "returning_customers" => Unit::Count,
-        "share_of_visitors"
-        | "orders_per_visitor_of_all"
-        | "cogs_per_gross_revenue"
-        | "fees_per_gross_revenue"
-        | "shipping_per_gross_revenue"
-        | "ad_spend_per_gross_revenue"
-        | "extra_expenses_per_gross_revenue"
-        | "costs_per_gross_revenue"
-        | "costs_per_net_revenue"
-        | "net_per_gross_revenue" => Unit::Share,
-        _ => metric.parse::<Metric>().map_or(Unit::Ratio, Metric::unit),
     }
 }
 

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Direction;
-use crate::daily::Dimension;
+use crate::{
+    daily::Dimension,
+    metrics::{Metric, Unit},
+};
 
 text_enum!(
     /// What an owner can look at and change, or the one event that explains every metric of a day.
@@ -57,4 +60,37 @@ pub const OTHER: &str = "(other)";
 pub fn chain(drivers: &[Driver]) -> impl Iterator<Item = &Driver> {
     let is_first = |at: usize, driver: &Driver| at == 0 || drivers.get(at - 1).is_some_and(|d| d.level != driver.level);
     drivers.iter().enumerate().filter(move |(at, driver)| is_first(*at, driver)).map(|(_, driver)| driver)
+}
+
+/// What the value of a metric or of one of its drivers counts.
+pub fn unit(metric: &str) -> Unit {
+    match metric {
+        "cogs" | "fees" | "shipping" | "extra_expenses" | "price_per_unit" => Unit::Money,
+        "visitors" | "ad_clicks" | "returning_customers" => Unit::Count,
+        "share_of_visitors"
+        | "orders_per_visitor_of_all"
+        | "cogs_per_gross_revenue"
+        | "fees_per_gross_revenue"
+        | "shipping_per_gross_revenue"
+        | "ad_spend_per_gross_revenue"
+        | "extra_expenses_per_gross_revenue"
+        | "costs_per_gross_revenue"
+        | "costs_per_net_revenue"
+        | "net_per_gross_revenue" => Unit::Share,
+        _ => metric.parse::<Metric>().map_or(Unit::Ratio, Metric::unit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_is_shown_in_its_own_unit() {
+        let yen = "JPY".parse().unwrap();
+        let shown = |metric: &str, value| unit(metric).rounded(value, yen);
+        assert_eq!((shown("price_per_unit", 2_554.684_4), shown("cogs", 0.4)), (2_555.0, 0.0));
+        assert_eq!((shown("profit", -700.5), shown("cogs_per_gross_revenue", 0.412_36)), (-700.0, 0.4124));
+        assert_eq!((shown("units_per_order", 1.234_56), shown("visitors", 12.5)), (1.2346, 12.5));
+    }
 }

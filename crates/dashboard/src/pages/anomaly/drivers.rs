@@ -1,7 +1,10 @@
 //! What a deviation is made of, as a tree.
 
 use domain::{
-    anomalies::{Driver, drivers::OTHER},
+    anomalies::{
+        Driver,
+        drivers::{OTHER, unit},
+    },
     daily::Dimension,
     metrics::Unit,
 };
@@ -9,7 +12,7 @@ use domain::{
 use super::Source;
 use crate::{
     pages::{
-        anomalies::{name, told, unit},
+        anomalies::{name, told},
         days::decimal,
     },
     parts::chart::Part,
