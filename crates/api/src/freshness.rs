@@ -6,6 +6,7 @@ use domain::{
     zone::Zone,
 };
 use serde::Serialize;
+use time::OffsetDateTime;
 use utoipa::ToSchema;
 
 use crate::{
@@ -35,15 +36,15 @@ pub struct FreshnessBody {
 struct SourceBody {
     #[schema(schema_with = names::source)]
     source: Source,
-    /// When it happened, or the start of its day where the source comes by day; null without any record.
+    /// When it happened, or the start of its day where the source comes by day, of today at the latest; null without any record.
     #[schema(format = DateTime, example = "2026-05-02T03:52:11Z")]
     last_at: Option<String>,
 }
 
 impl FreshnessBody {
-    pub fn new(freshness: Freshness, zone: &Zone) -> Self {
+    pub fn new(freshness: Freshness, zone: &Zone, now: OffsetDateTime) -> Self {
         let Freshness { job, as_of, sources } = freshness;
-        let last_at = |newest| match newest {
+        let last_at = |newest: Newest| match newest.until(now, zone) {
             Newest::At(at) => instant(at),
             Newest::Day(day) => instant(zone.start_of(day)),
         };
@@ -88,17 +89,20 @@ mod tests {
             sources: vec![
                 (Source::Orders, Some(Newest::At(datetime!(2026-05-02 00:52:11 -3)))),
                 (Source::AdSpend, Some(Newest::Day(date!(2026 - 05 - 01)))),
-                (Source::Expenses, None),
+                (Source::Expenses, Some(Newest::Day(date!(2027 - 01 - 01)))),
+                (Source::StockLevels, None),
             ],
         };
-        let body = FreshnessBody::new(freshness, &"America/Sao_Paulo".parse().unwrap());
+        let now = datetime!(2026-05-03 01:00 UTC);
+        let body = FreshnessBody::new(freshness, &"America/Sao_Paulo".parse().unwrap(), now);
         assert_eq!(
             serde_json::to_value(&body).unwrap(),
             json!({
                 "as_of": "2026-05-02T04:00:05Z", "job": "profit_snapshots", "sources": [
                     {"source": "orders", "last_at": "2026-05-02T03:52:11Z"},
                     {"source": "ad_spend", "last_at": "2026-05-01T03:00:00Z"},
-                    {"source": "expenses", "last_at": null}
+                    {"source": "expenses", "last_at": "2026-05-02T03:00:00Z"},
+                    {"source": "stock_levels", "last_at": null}
                 ]
             })
         );

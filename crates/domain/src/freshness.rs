@@ -2,7 +2,7 @@
 
 use time::{Date, OffsetDateTime};
 
-use crate::jobs::JobName;
+use crate::{jobs::JobName, zone::Zone};
 
 text_enum!(
     /// What figures are computed from.
@@ -21,6 +21,17 @@ text_enum!(
 pub enum Newest {
     At(OffsetDateTime),
     Day(Date),
+}
+
+impl Newest {
+    /// The same, but nothing after `now`: an expense may be planned for a day to come, and the day of an ad account begin before
+    /// the shop's.
+    pub fn until(self, now: OffsetDateTime, zone: &Zone) -> Self {
+        match self {
+            Self::At(at) => Self::At(at.min(now)),
+            Self::Day(day) => Self::Day(day.min(zone.day_of(now))),
+        }
+    }
 }
 
 /// How fresh the figures of a job are.

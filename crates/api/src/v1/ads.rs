@@ -158,8 +158,9 @@ pub async fn get(
     let overview = state.ads.overview(account, query).await?;
     warnings.extend(lacks(&overview, &caller));
     let Dated { found: own_days, freshness } = state.profit.range(account, query.range).await?;
-    let freshness = FreshnessBody::new(freshness, caller.zone());
-    let today = caller.zone().day_of((state.clock)());
+    let now = (state.clock)();
+    let freshness = FreshnessBody::new(freshness, caller.zone(), now);
+    let today = caller.zone().day_of(now);
     let page = params.limit.page(params.cursor);
     if format == Format::Csv {
         let about = CsvMetadata { name: "ads", day: today, freshness: Some(freshness), warnings: &warnings };

@@ -273,7 +273,7 @@ pub async fn get(
         pagination: Pagination::new(page, &found),
         data: found.items.into_iter().map(shown).collect(),
         window_days,
-        freshness: FreshnessBody::new(freshness, caller.zone()),
+        freshness: FreshnessBody::new(freshness, caller.zone(), now),
         api_version: API_VERSION,
         warnings,
     };

@@ -125,7 +125,7 @@ pub async fn get(
     let (query, currency) = (params.query(&caller, now), caller.currency());
     let freshness = state.creatives.freshness(account).await?;
     let generated_at = freshness.as_of.map(instant);
-    let freshness = FreshnessBody::new(freshness, caller.zone());
+    let freshness = FreshnessBody::new(freshness, caller.zone(), now);
     let page = params.limit.page(params.cursor);
     if format == Format::Csv {
         let day = query.range.last;

@@ -193,14 +193,14 @@ pub async fn get(
     if format == Format::Csv && limit.requested().is_none() {
         let streaming = streams.into_inner().begin(caller.account(), &method)?;
         let Dated { found: rows, freshness } = state.customers.stream(account, filter, cursor).await?;
-        let freshness = FreshnessBody::new(freshness, caller.zone());
+        let freshness = FreshnessBody::new(freshness, caller.zone(), now);
         let about = CsvMetadata { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };
         return Ok(Either::Right(csv::stream(&about, rows, body, streaming)));
     }
     let page = limit.page(cursor);
     let Dated { found, freshness } = state.customers.page(account, filter, page).await?;
     let list = List::new(page, found, body, warnings);
-    let freshness = FreshnessBody::new(freshness, caller.zone());
+    let freshness = FreshnessBody::new(freshness, caller.zone(), now);
     match format {
         Format::Json => Reply::listed(&DatedList::new(list, freshness)).map(Either::Left),
         Format::Csv => {

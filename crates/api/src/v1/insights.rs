@@ -226,9 +226,9 @@ pub async fn get(
     let Query { params: ListParams { status, severity, category, all, lang, limit, cursor, as_of }, warnings } = query;
     let (texts, currency) = (accepted.texts(lang, &caller, (state.clock)()), caller.currency());
     let (filter, page) = (Filter { status, severity, category, all: all.unwrap_or(false) }, limit.page(cursor));
-    let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let Dated { found, freshness } = state.insights.page(account, filter, page).await?;
-    let freshness = FreshnessBody::new(freshness, caller.zone());
+    let freshness = FreshnessBody::new(freshness, caller.zone(), now);
     let body = |insight| InsightBody::new(insight, &texts, currency);
     Ok(Reply::found(&DatedList::new(List::new(page, found, body, warnings), freshness))?.in_language(&texts))
 }

@@ -175,14 +175,14 @@ impl Input for ListParams {}
 pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let Query { params: ListParams { status, limit, cursor, as_of }, warnings } = query;
     let page = limit.page(cursor);
-    let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let Listing { page: found, summary, freshness } = state.inventory.list(account, status, page).await?;
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),
         items: found.items.into_iter().map(Into::into).collect(),
         summary: summary.into(),
         generated_at: freshness.as_of.map(instant),
-        freshness: FreshnessBody::new(freshness, caller.zone()),
+        freshness: FreshnessBody::new(freshness, caller.zone(), now),
         api_version: API_VERSION,
         warnings,
     })

@@ -136,7 +136,7 @@ pub async fn get(caller: Caller, query: Listing<ListParams>, state: web::Data<St
     let pagination = Pagination::new(page, &found);
     let currency = caller.currency();
     let data: Vec<DayBody> = found.items.into_iter().map(|judged| DayBody::new(judged, metric, currency)).collect();
-    let freshness = FreshnessBody::new(freshness, caller.zone());
+    let freshness = FreshnessBody::new(freshness, caller.zone(), now);
     if format == Format::Csv {
         let about = CsvMetadata { name: "metrics", day: range.last, freshness: Some(freshness), warnings: &warnings };
         return csv::page(&about, &data, pagination.next_cursor);

@@ -307,7 +307,7 @@ pub async fn get(
     let page = PageRequest { limit: limit.requested().unwrap_or(days), cursor };
     let found = page_of_days(snapshots, page, |snapshot| snapshot.date);
     let pagination = Pagination::new(page, &found);
-    let freshness = FreshnessBody::new(freshness, caller.zone());
+    let freshness = FreshnessBody::new(freshness, caller.zone(), now);
     if format == Format::Csv {
         let day = |snapshot| SnapshotBody::new(snapshot, currency, None);
         let data: Vec<_> = found.items.into_iter().map(day).collect();

@@ -267,7 +267,7 @@ pub async fn get(
             .map(|suggestion| SuggestionBody::new(suggestion, &texts, caller.currency(), caller.zone(), now))
             .collect(),
         generated_at: freshness.as_of.map(instant),
-        freshness: FreshnessBody::new(freshness, caller.zone()),
+        freshness: FreshnessBody::new(freshness, caller.zone(), now),
         api_version: API_VERSION,
         warnings,
     };

@@ -276,7 +276,7 @@ pub async fn get(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let Query { params: ListParams { r#type: kind, severity, lang, limit, cursor, as_of }, mut warnings } = query;
-    let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let (page, currency) = (limit.page(cursor), caller.currency());
     let texts = accepted.texts(lang, &caller, (state.clock)());
     let Listing { page: found, summary, freshness } =
@@ -289,7 +289,7 @@ pub async fn get(
         data: found.items.into_iter().map(|risk| RiskBody::new(risk, currency, &texts)).collect(),
         summary: SummaryBody::new(summary, currency),
         generated_at: freshness.as_of.map(instant),
-        freshness: FreshnessBody::new(freshness, caller.zone()),
+        freshness: FreshnessBody::new(freshness, caller.zone(), now),
         api_version: API_VERSION,
         warnings,
     };

@@ -133,7 +133,7 @@ pub async fn get(caller: Caller, query: Query<AsOfParams>, state: web::Data<Stat
     Reply::found(&Body {
         data: found.iter().map(|figures| SegmentBody::new(figures, &totals, currency)).collect(),
         totals: TotalsBody::new(totals, currency),
-        freshness: FreshnessBody::new(freshness, caller.zone()),
+        freshness: FreshnessBody::new(freshness, caller.zone(), now),
         api_version: API_VERSION,
         warnings,
     })

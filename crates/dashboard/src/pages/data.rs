@@ -183,7 +183,7 @@ pub fn size(writer: &Writer, bytes: i64) -> String {
 
 fn sources(writer: &Writer, freshness: &Freshness, api: &Url) -> Panel<Row> {
     let row = |(source, newest): &(Source, Option<Newest>)| {
-        let text = newest.map(|newest| match newest {
+        let text = newest.map(|newest| match newest.until(writer.now, &writer.zone) {
             Newest::At(at) => writer.moment(at),
             Newest::Day(day) => writer.day_of_year(day),
         });

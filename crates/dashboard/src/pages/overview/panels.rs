@@ -184,7 +184,7 @@ pub fn sources(writer: &Writer, connections: &[Integration], freshness: &Freshne
         row
     };
     let source = |(source, newest): &(domain::freshness::Source, Option<Newest>)| {
-        let newest = newest.map(|newest| match newest {
+        let newest = newest.map(|newest| match newest.until(writer.now, &writer.zone) {
             Newest::At(at) => writer.moment(at),
             Newest::Day(day) => writer.day(day),
         });
