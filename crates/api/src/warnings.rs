@@ -8,8 +8,8 @@ use crate::error::{ApiError, Code};
 /// Something in the request that was not applied as sent, or that the answer lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Warning {
-    /// `limit_clamped` (also of `days` and `hours`), `unknown_parameter`, `unknown_field`, `parameter_ignored`, `costs_missing`,
-    /// `fx_missing`, `timezone_mismatch` or `no_ad_source`.
+    /// `limit_clamped` (also of `days` and `hours`), `unknown_parameter`, `unknown_field`, `parameter_ignored`, `not_yet_computed`,
+    /// `costs_missing`, `fx_missing`, `timezone_mismatch` or `no_ad_source`.
     #[schema(example = "limit_clamped")]
     pub code: &'static str,
     /// The parameter, or the field of the answer, that it is about.

@@ -72,7 +72,8 @@ impl PartialSchema for Until {
 
 impl ToSchema for Until {}
 
-fn ending(last: Date, days: i64) -> DayRange {
+/// The `days` dates that end with `last`.
+pub fn ending(last: Date, days: i64) -> DayRange {
     let first = last.checked_sub(Duration::days(days.saturating_sub(1))).unwrap_or(Date::MIN);
     DayRange { first, last }
 }

@@ -44,6 +44,14 @@ pub struct Freshness {
     pub sources: Vec<(Source, Option<Newest>)>,
 }
 
+impl Freshness {
+    /// The last day that was over when the figures were computed; `None` before they were. From midnight until the night's jobs
+    /// have run this is not yesterday, whose figures are those of when it was today.
+    pub fn last_complete(&self, zone: &Zone) -> Option<Date> {
+        self.as_of.and_then(|at| zone.day_of(at).previous_day())
+    }
+}
+
 /// What was read, and how fresh the figures in it are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dated<T> {
@@ -64,5 +72,31 @@ impl JobName {
             Self::InsightGeneration => Source::ALL,
             Self::CreativeWinners => &[Orders, AdSpend],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::{date, datetime};
+
+    use super::*;
+
+    #[test]
+    fn a_day_is_complete_once_it_was_computed_after_its_end() {
+        let kolkata: Zone = "Asia/Kolkata".parse().unwrap();
+        let last = |as_of| Freshness { job: JobName::ProfitSnapshots, as_of, sources: vec![] }.last_complete(&kolkata);
+        assert_eq!(last(Some(datetime!(2026-11-29 18:29:59 UTC))), Some(date!(2026 - 11 - 28)));
+        assert_eq!(last(Some(datetime!(2026-11-29 18:30 UTC))), Some(date!(2026 - 11 - 29)));
+        assert_eq!(last(None), None);
+    }
+
+    #[test]
+    fn nothing_is_known_of_the_future() {
+        let kolkata: Zone = "Asia/Kolkata".parse().unwrap();
+        let now = datetime!(2026-11-29 18:30 UTC);
+        let until = |newest: Newest| newest.until(now, &kolkata);
+        assert_eq!(until(Newest::Day(date!(2027 - 11 - 01))), Newest::Day(date!(2026 - 11 - 30)));
+        assert_eq!(until(Newest::Day(date!(2026 - 11 - 29))), Newest::Day(date!(2026 - 11 - 29)));
+        assert_eq!(until(Newest::At(datetime!(2026-11-29 18:31 UTC))), Newest::At(now));
     }
 }

@@ -255,7 +255,8 @@ pub struct ListParams {
     /// `1` adds the formula and the inputs of each figure to every day, as JSON.
     #[param(value_type = names::Flag, inline, required = false)]
     explain: Option<bool>,
-    /// `1` ends the window with yesterday, the last day that is over, instead of today.
+    /// `1` ends the window with the last complete day: one that was over when it was computed. That is yesterday, but from
+    /// midnight until the night's jobs have run (and while they fail) an earlier one, with the warning `not_yet_computed`.
     #[param(value_type = names::Flag, inline, required = false)]
     complete: Option<bool>,
     #[param(inline, required = false)]
@@ -298,8 +299,15 @@ pub async fn get(
     let days = days.get();
     let currency = caller.currency();
     let window = if complete == Some(true) { window::before_today } else { window::ending_today };
-    let range = Until::window(until, window(caller.zone(), now, days), days)?;
-    let Dated { found: snapshots, freshness } = state.profit.range(account, range).await?;
+    let mut range = Until::window(until, window(caller.zone(), now, days), days)?;
+    let mut dated = state.profit.range(account, range).await?;
+    let last_complete = dated.freshness.last_complete(caller.zone()).filter(|last| *last < range.last);
+    if let Some(last) = last_complete.filter(|_| complete == Some(true)) {
+        range = window::ending(last, days);
+        dated = state.profit.range(account, range).await?;
+        warnings.push(Warning::about("not_yet_computed", "complete"));
+    }
+    let Dated { found: snapshots, freshness } = dated;
     let totals = TotalsBody::new(&snapshots, currency);
     if snapshots.iter().any(|day| day.lacks_rates) {
         warnings.push(Warning::about("fx_missing", "ad_spend"));

@@ -11,7 +11,7 @@ use domain::{
     credits::{AutoTopup, Credits, MockCreditLedger, Transaction, TransactionKind},
     customers::{self, Customer, MockCustomerStore, Segment, SegmentFigures},
     daily::Dimension,
-    freshness::Freshness,
+    freshness::{Dated, Freshness},
     insights::{Category, Filter, Insight, MockInsightStore, Wording},
     integrations::{Integration, MockIntegrationStore},
     inventory::{self, MockInventoryStore},
@@ -627,6 +627,39 @@ fn complete_days_of_profit_end_with_yesterday(
         let body = answer.json();
         assert_eq!((&body["window_days"], &body["totals"]["aov"]), (&json!(3), &Value::Null));
     }
+}
+
+/// After midnight, until the night's jobs have run, yesterday is as it was when it was today.
+#[rstest]
+#[case("", date!(2026 - 04 - 30))]
+#[case("&until=2026-05-01", date!(2026 - 04 - 30))]
+#[case("&until=2026-04-29", date!(2026 - 04 - 29))]
+#[case("&format=csv", date!(2026 - 04 - 30))]
+fn a_day_that_was_computed_before_its_end_is_not_complete(#[case] query: &str, #[case] last: time::Date) {
+    let mut profit = MockProfitStore::new();
+    profit.expect_range().returning(|_, range| {
+        // 23:30 of 1 May in São Paulo, where it is 2 May now.
+        let freshness =
+            Freshness { as_of: Some(datetime!(2026-05-02 02:30 UTC)), ..freshness(JobName::ProfitSnapshots) };
+        Ok(Dated { found: vec![day(range.last, 1000), day(range.first, 1000)], freshness })
+    });
+    let service = Service::start(State { profit: Arc::new(profit), ..state() });
+    let answer = service.get(&format!("/api/v1/profit?days=3&complete=1{query}"), BOTH);
+    let warning = json!([{"code": "not_yet_computed", "param": "complete"}]);
+    let is_earlier = !query.contains("2026-04-29");
+    if query.contains("csv") {
+        assert!(answer.text().lines().nth(1).unwrap().starts_with("2026-04-30,"));
+        assert_eq!(answer.header("x-warnings"), Some(&*warning.to_string()));
+        assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"profit-2026-04-30.csv\""));
+        return;
+    }
+    let body = answer.json();
+    let dates = (&body["data"][0]["snapshot_date"], &body["data"][1]["snapshot_date"]);
+    assert_eq!(dates, (&json!(last.to_string()), &json!((last - Duration::days(2)).to_string())));
+    assert_eq!(body.get("warnings"), is_earlier.then_some(&warning));
+    // Without `complete` the days are those of the calendar.
+    let all = service.get("/api/v1/profit?days=3", BOTH).json();
+    assert_eq!((&all["data"][0]["snapshot_date"], all.get("warnings")), (&json!("2026-05-02"), None));
 }
 
 #[test]

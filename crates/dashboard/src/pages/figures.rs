@@ -54,7 +54,8 @@ pub fn lacks(writer: &Writer, profit: &Dated<Vec<Snapshot>>, range: DayRange) ->
     let costs = costs.map(|known| writer.message("profit-lacks-costs").text("share", percent(known)).say());
     let rates = (without_rates > 0).then(|| writer.message("profit-lacks-rates").count("days", without_rates).say());
     // Between midnight and the night's jobs, the day that has just ended is as it was when it began.
-    let computed = profit.freshness.as_of.filter(|at| writer.zone.day_of(*at) <= range.last);
+    let is_before = profit.freshness.last_complete(&writer.zone).is_some_and(|last| last < range.last);
+    let computed = profit.freshness.as_of.filter(|_| is_before);
     let later = computed.map(|at| writer.message("profit-lacks-later").text("at", writer.moment(at)).say());
     later.into_iter().chain(costs).chain(rates).collect()
 }

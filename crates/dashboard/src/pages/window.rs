@@ -80,6 +80,16 @@ impl Window {
             None => format!("days={days}"),
         }
     }
+
+    /// The call of the API that adds up the same days. The page adds up a day as soon as it is over, and says so where it was
+    /// computed before; for the API it is complete only then.
+    pub fn call(self, complete: DayRange, last_complete: Option<Date>) -> String {
+        let length = days(complete);
+        match last_complete.filter(|last| *last < complete.last) {
+            Some(_) => format!("/api/v1/profit?days={length}&until={}", complete.last),
+            None => format!("/api/v1/profit?{}&complete=1", self.api(length)),
+        }
+    }
 }
 
 /// The days, with the zone they are of and the currency of the amounts.
@@ -168,6 +178,20 @@ mod tests {
         assert_eq!(earlier.later(TODAY), Some(newest));
         // One that begins between two of them is followed by the newest.
         assert_eq!(read("/?period=7d&until=2026-11-18").unwrap().later(TODAY), Some(newest));
+    }
+
+    #[test]
+    fn the_call_for_what_is_added_up_gives_the_same_days_at_any_time() {
+        let week = read("/?period=7d").unwrap();
+        let complete = week.complete(TODAY);
+        let usual = "/api/v1/profit?days=7&complete=1";
+        assert_eq!(week.call(complete, None), usual);
+        assert_eq!(week.call(complete, Some(date!(2026 - 11 - 21))), usual);
+        // The jobs of this night have not run: to the API yesterday is not complete.
+        assert_eq!(week.call(complete, Some(date!(2026 - 11 - 20))), "/api/v1/profit?days=7&until=2026-11-21");
+        let past = read("/?period=7d&until=2026-11-14").unwrap();
+        let call = past.call(past.complete(TODAY), Some(date!(2026 - 11 - 20)));
+        assert_eq!(call, "/api/v1/profit?days=7&until=2026-11-14&complete=1");
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn panel(source: &Source<'_>) -> Chart {
     how.extend(all.iter().any(is_beyond).then(|| writer.say("how-edge")));
     let path = format!("/api/v1/profit?{}", query.window.api(days(source.range)));
     let mut foot = panel::foot(writer, &source.profit.freshness, how, &path, true, source.api);
-    let figures = format!("/api/v1/profit?{}&complete=1", query.window.api(days(source.complete)));
+    let figures = query.window.call(source.complete, source.profit.freshness.last_complete(&writer.zone));
     let of_figures = panel::curl(&figures, source.api);
     let of_chart = panel::curl(&path, source.api);
     let both = format!("# {}\n{of_figures}\n\n# {}\n{of_chart}", writer.say("curl-figures"), writer.say("curl-chart"));

@@ -2,7 +2,7 @@
 
 use domain::{
     money::round,
-    periods::{Change, days},
+    periods::Change,
     profit::{Step, steps},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
@@ -62,7 +62,8 @@ pub fn panel(source: &Source<'_>) -> Panel<Row> {
         }
         Row { name: writer.say(&format!("explained-{}", step.figure)), address: None, below: None, cells }
     };
-    let path = format!("/api/v1/profit?{}&complete=1", source.query.window.api(days(source.complete)));
+    let last_complete = source.found.freshness.last_complete(&writer.zone);
+    let path = source.query.window.call(source.complete, last_complete);
     let has_days = source.complete_days().next().is_some();
     let mut how = vec![writer.say("how-profit")];
     if has_days {
