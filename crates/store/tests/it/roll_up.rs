@@ -7,6 +7,7 @@ use domain::{
     profit::{Basis, DayRange},
 };
 use rust_decimal::dec;
+use store::Retention;
 use time::{
     Date, OffsetDateTime,
     macros::{date, datetime},
@@ -602,6 +603,35 @@ async fn visitors_are_counted_once_when_the_time_zone_changes() {
     assert_eq!(days("America/Sao_Paulo").await, [first, (date!(2026 - 03 - 07), 2)]);
     let countries = shop::rows(&db.sql, account, "day, value, visitors", "daily_breakdowns").await;
     assert_eq!(countries, ["(2026-03-02,BR,1)", "(2026-03-07,BR,2)"]);
+}
+
+/// Also those of the oldest day, unless months were dropped before it: then they may have been counted from what is gone.
+#[tokio::test]
+async fn visitors_of_the_oldest_day_are_counted_once_where_no_event_is_gone() {
+    let db = fresh().await;
+    let (young, old) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let made = "UPDATE accounts SET created_at = $2 WHERE id = $1";
+    for (account, at) in [(young, datetime!(2026-03-01 0:00 UTC)), (old, datetime!(2026-02-28 23:59 UTC))] {
+        db.sql.execute(made, &[&account.0, &at]).await.unwrap();
+    }
+    let retention = Retention { track_months: 12, delivery_months: 3 };
+    db.store.maintain_at(datetime!(2026-03-01 0:00 UTC), retention).await.unwrap();
+    let days = async |account: AccountId, zone: &str| -> Vec<_> {
+        roll_up(&db, account, zone).await;
+        series(&db, account).await.iter().map(|day| (day.day, day.visitors)).collect()
+    };
+    for (session, at) in [("s1", datetime!(2026-03-01 01:00 UTC)), ("s2", datetime!(2026-03-08 01:00 UTC))] {
+        for account in [young, old] {
+            event(&db.sql, account, View { visitor: None, session, country: Some("BR"), at, received: at }).await;
+        }
+    }
+    let first = (date!(2026 - 03 - 01), 1);
+    for account in [young, old] {
+        assert_eq!(days(account, "UTC").await, [first, (date!(2026 - 03 - 08), 1)]);
+    }
+    let moved = [(date!(2026 - 02 - 28), 1), (date!(2026 - 03 - 07), 1)];
+    assert_eq!(days(young, "America/Sao_Paulo").await, moved);
+    assert_eq!(days(old, "America/Sao_Paulo").await, [moved[0], first, moved[1]]);
 }
 
 #[tokio::test]

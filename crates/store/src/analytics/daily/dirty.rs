@@ -74,11 +74,26 @@ statement!(
 );
 
 statement!(
+    /// The first day of the earliest month that tracking events are kept of; none before months are made.
+    EarliestMonth() -> Scalar<Nullable<SqlDate>> = "
+    SELECT min(to_date(right(c.relname::text, 6), 'YYYYMM')) AS first
+    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'track_events'::regclass AND c.relname ~ '^track_events_[0-9]{6}$'"
+);
+
+statement!(
     /// Visitors of a day only rise, so that they outlive the events that they were counted from. Of days of which all events
-    /// are there they are counted again.
-    ForgetVisitors<'a>(account: i64 => BigInt, days: &'a [Date] => Array<SqlDate>) -> () = "
+    /// are there they are counted again: of all days of an account that is no older than the earliest month that events are kept
+    /// of, else of those after that month began, by every clock.
+    ForgetVisitors<'a>(
+        account: i64 => BigInt,
+        days: &'a [Date] => Array<SqlDate>,
+        earliest: Option<Date> => Nullable<SqlDate>,
+    ) -> () = "
     WITH known AS (
-        SELECT min(occurred_at AT TIME ZONE 'UTC')::date + 1 AS day FROM track_events WHERE account_id = $1
+        SELECT CASE WHEN $3::date IS NULL OR created_at >= $3::date::timestamp AT TIME ZONE 'UTC' THEN '-infinity'::date
+            ELSE $3::date END AS day
+        FROM accounts WHERE id = $1 AND EXISTS (SELECT FROM track_events WHERE account_id = $1)
     ),
     breakdowns AS (
         UPDATE daily_breakdowns SET visitors = 0 FROM known
@@ -172,7 +187,8 @@ pub(super) async fn take_stale(
         .execute(connection)
         .await?;
     if !days.is_empty() {
-        ForgetVisitors { account: account.0, days: &days }.execute(connection).await?;
+        let earliest: Option<Date> = EarliestMonth {}.get_result(connection).await?;
+        ForgetVisitors { account: account.0, days: &days, earliest }.execute(connection).await?;
     }
     Ok(Stale { days, before, from })
 }
