@@ -149,6 +149,10 @@ impl Inbox for Stuck {
         unreachable!()
     }
 
+    async fn hold(&self, _: AccountId, _: &[InboxId], _: OffsetDateTime) -> Result<(), StoreError> {
+        unreachable!()
+    }
+
     async fn done(&self, _: AccountId, _: &[InboxId], _: OffsetDateTime) -> Result<(), StoreError> {
         unreachable!()
     }

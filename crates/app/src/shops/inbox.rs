@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    convert::Infallible,
     future::Future,
     sync::Arc,
     time::Duration as Pause,
@@ -28,7 +29,7 @@ use tokio::{
 use tracing::Instrument;
 
 use super::{
-    sync::{LEASE_SECONDS, Syncer},
+    sync::{HEARTBEAT, LEASE_SECONDS, Syncer},
     tokens::AccessError,
     turn::{Stopped, Turn},
     unknown_orders::UnknownOrders,
@@ -41,8 +42,9 @@ const EVERY: Pause = Pause::from_secs(1);
 const LOOKED_AT: i64 = 1_000;
 /// Hooks of a connection that are acted on together.
 const TAKEN: i64 = 200;
-/// How long a process keeps hooks to itself.
-const HELD: Duration = Duration::minutes(10);
+/// How long a process keeps hooks to itself without saying so again, which it does every [`HEARTBEAT`]: what one that dies had taken
+/// waits for no longer, and with it all later hooks of the connection.
+const HELD: Duration = Duration::minutes(2);
 /// Attempts after which a hook is given up: the changes that it stands for are found by polling.
 const MAX_ATTEMPTS: i64 = 12;
 
@@ -159,13 +161,28 @@ impl HookWorker {
             return Ok(());
         }
         let settled = match ports.integrations.find(taken.account, taken.integration).await? {
-            Some(integration) => self.settle(&taken, &integration).await?,
+            Some(integration) => tokio::select! {
+                settled = self.settle(&taken, &integration) => settled?,
+                never = self.hold(&taken) => match never {},
+            },
             None => Settled { done: taken.entries.iter().map(|entry| entry.id).collect(), later: Vec::new() },
         };
         for (id, until) in settled.later {
             self.syncer.inbox.postpone(taken.account, &[id], until).await?;
         }
         self.syncer.inbox.done(taken.account, &settled.done, ports.now()).await
+    }
+
+    /// Keeps hooks from other processes while they are acted on: a large catalogue takes hours.
+    async fn hold(&self, taken: &Taken) -> Infallible {
+        let ids: Vec<_> = taken.entries.iter().map(|entry| entry.id).collect();
+        loop {
+            sleep(HEARTBEAT).await;
+            let until = self.syncer.ports.now() + HELD;
+            if let Err(error) = self.syncer.inbox.hold(taken.account, &ids, until).await {
+                outage::warn(&error, "hooks of a shop could not be held; trying again");
+            }
+        }
     }
 
     /// First what needs no access to the shop, then what does.

@@ -27,7 +27,7 @@ use crate::{deliveries::Jitter, outage, worker::Turns};
 /// How long a lease lasts; a process that dies holds a connection up for no longer.
 pub(super) const LEASE_SECONDS: i64 = 120;
 /// How often a lease is held.
-const HEARTBEAT: Duration = Duration::from_secs(30);
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(30);
 /// How long a connection may go on with its back-fill while others wait.
 const TURN: Duration = Duration::from_secs(120);
 /// The longest pause that a platform is believed to want.

@@ -75,6 +75,8 @@ pub trait Inbox: Send + Sync {
         until: OffsetDateTime,
         limit: i64,
     ) -> Result<Taken, StoreError>;
+    /// Keeps hooks that were taken until `until`. Those that are done or put back stay as they are.
+    async fn hold(&self, account: AccountId, ids: &[InboxId], until: OffsetDateTime) -> Result<(), StoreError>;
     /// Marks hooks as done, or removes those of a platform that signs none. Repeating it changes nothing.
     async fn done(&self, account: AccountId, ids: &[InboxId], now: OffsetDateTime) -> Result<(), StoreError>;
     /// Puts hooks that could not be acted on back, until `until`.

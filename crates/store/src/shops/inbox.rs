@@ -89,6 +89,12 @@ impl TryFrom<EntryRow> for InboxEntry {
 }
 
 statement!(
+    Hold<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, until: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE provider_inbox SET lease_until = $3
+    WHERE account_id = $1 AND id = ANY($2) AND processed_at IS NULL AND lease_until IS NOT NULL"
+);
+
+statement!(
     Done<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, now: OffsetDateTime => Timestamptz) -> () = "
     UPDATE provider_inbox SET processed_at = $3 WHERE account_id = $1 AND id = ANY($2) AND processed_at IS NULL"
 );
@@ -157,6 +163,13 @@ impl Inbox for Store {
         rows.sort_unstable_by_key(|row| row.id);
         let entries = rows.into_iter().map(InboxEntry::try_from).collect::<Result<_, _>>()?;
         Ok(Taken { account, integration, entries })
+    }
+
+    async fn hold(&self, account: AccountId, ids: &[InboxId], until: OffsetDateTime) -> Result<(), StoreError> {
+        let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
+        let hold = Hold { account: account.0, ids: &ids, until };
+        self.run::<_, Failure>(async |connection| Ok(hold.execute(connection).await?)).await?;
+        Ok(())
     }
 
     async fn done(&self, account: AccountId, ids: &[InboxId], now: OffsetDateTime) -> Result<(), StoreError> {

@@ -160,6 +160,23 @@ async fn hooks_of_a_connection_wait_for_those_of_no_other_one() {
     assert_eq!(world.done(), [1]);
 }
 
+/// What a process that dies had taken is another's soon.
+#[tokio::test(start_paused = true)]
+async fn hooks_are_held_for_two_minutes_again_and_again_while_they_are_acted_on() {
+    let world = World::connected(Platform::Shopify);
+    world.store.dies_before_recording.store(true, Ordering::SeqCst);
+    world.receive([Topic::Catalogue]);
+    let stop = async {
+        for minutes in [2, 3] {
+            sleep(std::time::Duration::from_secs(31)).await;
+            assert_eq!(world.store.database().held.last(), Some(&(START + Duration::minutes(minutes))));
+            world.pass(Duration::MINUTE);
+        }
+    };
+    world.worker().run(stop).await;
+    assert_eq!(world.done(), [] as [i64; 0]);
+}
+
 /// A refresh token may work once: with the renewal, the connection would be lost.
 #[tokio::test(start_paused = true)]
 async fn hooks_that_are_acted_on_when_the_process_stops_come_to_their_end() {

@@ -71,6 +71,8 @@ pub struct Database {
     pub entries: Vec<InboxEntry>,
     /// Whose hooks they are, if not the shop's.
     pub entries_of: Option<IntegrationId>,
+    /// Until when hooks were taken, and then held.
+    pub held: Vec<OffsetDateTime>,
     pub done: Vec<InboxId>,
     pub postponed: Vec<(InboxId, OffsetDateTime)>,
     pub logged: Vec<NewRequest>,
@@ -574,10 +576,24 @@ impl Inbox for FakeStore {
         Ok(if database.entries.is_empty() { vec![] } else { vec![waiting] })
     }
 
-    async fn take(&self, waiting: Waiting, _: OffsetDateTime, _: OffsetDateTime, _: i64) -> Result<Taken, StoreError> {
+    async fn take(
+        &self,
+        waiting: Waiting,
+        _: OffsetDateTime,
+        until: OffsetDateTime,
+        _: i64,
+    ) -> Result<Taken, StoreError> {
         let Waiting { account, integration } = waiting;
-        let entries = std::mem::take(&mut self.database().entries);
+        let mut database = self.database();
+        database.held.push(until);
+        let entries = std::mem::take(&mut database.entries);
         Ok(Taken { account, integration, entries })
+    }
+
+    async fn hold(&self, account: AccountId, ids: &[InboxId], until: OffsetDateTime) -> Result<(), StoreError> {
+        assert_eq!((account, ids), (ACCOUNT, [InboxId(1)].as_slice()));
+        self.database().held.push(until);
+        Ok(())
     }
 
     async fn done(&self, _: AccountId, ids: &[InboxId], _: OffsetDateTime) -> Result<(), StoreError> {

@@ -82,6 +82,12 @@ async fn hooks_of_a_connection_are_taken_by_one_worker_in_their_order_until_they
     // Another account's worker marks nothing here.
     db.store.done(AccountId(mine.account.0 + 1), &ids, NOW).await.unwrap();
     db.store.done(mine.account, &ids[..1], NOW).await.unwrap();
+    // Another account's worker holds nothing here either.
+    let held_until = UNTIL + Duration::MINUTE;
+    db.store.hold(AccountId(mine.account.0 + 1), &ids, held_until + Duration::DAY).await.unwrap();
+    db.store.hold(mine.account, &ids, held_until).await.unwrap();
+    assert_eq!(db.store.take(mine, UNTIL, held_until, 9).await.unwrap().entries, []);
+    db.store.hold(mine.account, &ids, UNTIL).await.unwrap();
     // One is put back, which keeps none of the others waiting; the worker dies over the third.
     db.store.postpone(mine.account, &ids[1..2], UNTIL + Duration::HOUR).await.unwrap();
     let rest = db.store.take(mine, UNTIL, UNTIL + Duration::MINUTE, 9).await.unwrap().entries;
