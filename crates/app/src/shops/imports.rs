@@ -56,6 +56,8 @@ pub struct Tally {
     pub absent: u64,
     /// The newest [`MAX_REFUSALS`].
     pub refusals: VecDeque<Refusal>,
+    /// Orders to be read again later, as the platform fails to show them whole.
+    pub again: BTreeSet<String>,
     /// Permissions that were missed on the way, and without which the rest was read.
     pub missing_scopes: BTreeSet<String>,
 }
@@ -85,6 +87,7 @@ impl Tally {
         let (Counts { read, stored, refused, voided, calls, waited_ms }, mut newer) = (other.counts, other.refusals);
         self.absent += other.absent;
         self.missing_scopes.extend(other.missing_scopes);
+        self.again.extend(other.again);
         let counts = &mut self.counts;
         counts.read += read;
         counts.stored += stored;
@@ -148,10 +151,11 @@ impl Importing {
     ) -> Result<Tally, ImportFailure> {
         let (mut tally, mut part) = (Tally::default(), Part::default());
         while let Some(batch) = orders.next().await {
-            let OrderBatch { calls, read, orders, voided, absent, refused, missing_scopes } = batch?;
+            let OrderBatch { calls, read, orders, voided, absent, refused, again, missing_scopes } = batch?;
             tally.called(calls);
             tally.absent += absent;
             tally.missing_scopes.extend(missing_scopes);
+            tally.again.extend(again.into_iter().filter(|id| check_id("", id).is_ok()));
             tally.counts.read += i64::try_from(read).unwrap_or(i64::MAX);
             tally.refuse_all(refused);
             for order in orders {

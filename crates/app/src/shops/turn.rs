@@ -19,6 +19,7 @@ use domain::{
     shops::{
         Purpose, ShopError, ShopInfo, ShopReader, Timing, Window,
         connections::Description,
+        hooks::{Hook, Topic},
         known_orders::Position,
         sync::{
             Counts, Cursor, EndedRun, INTERVAL, LeasedSync, MAX_PAUSE, Outcome, Progress, Refusal, RunError, Stream,
@@ -46,6 +47,8 @@ const REREAD_AT_ONCE: i64 = 250;
 const AD_INTERVAL: Duration = Duration::HOUR;
 /// How soon a connection is looked at again whose token another process is renewing.
 const BUSY_PAUSE: Duration = Duration::seconds(10);
+/// How soon an order is read again that the platform failed to show whole. That it fails may last: it is not asked for often.
+const AGAIN_AFTER: Duration = Duration::hours(6);
 /// How soon a connection is looked at again after trouble here.
 const TROUBLE_PAUSE: Duration = Duration::minutes(1);
 /// How long the platform has to take the address of hooks.
@@ -507,6 +510,7 @@ impl<'a> Turn<'a> {
                     for scope in &tally.missing_scopes {
                         self.miss(scope).await?;
                     }
+                    self.read_later(&tally.again).await?;
                     return Ok(Ok(tally));
                 }
                 Err(ImportFailure::Store(error)) => return Err(error.into()),
@@ -517,6 +521,22 @@ impl<'a> Turn<'a> {
                 }
             }
         }
+    }
+
+    /// Has orders read again in some hours: as if a hook named them then.
+    async fn read_later(&self, orders: &BTreeSet<String>) -> Result<(), StoreError> {
+        let at = self.now() + AGAIN_AFTER;
+        let moment = at.unix_timestamp().div_euclid(AGAIN_AFTER.whole_seconds());
+        for order in orders {
+            let hook = Hook {
+                shop_id: self.held.access.shop_id.clone(),
+                topic_name: "orders/again".to_owned(),
+                topic: Topic::Order(Some(order.clone())),
+                dedup_key: format!("again/{order}/{moment}"),
+            };
+            self.syncer.inbox.receive(self.integration.provider, hook, at).await?;
+        }
+        Ok(())
     }
 
     async fn try_import(&self, reading: &Reading) -> Result<Tally, ImportFailure> {
@@ -586,7 +606,7 @@ impl<'a> Turn<'a> {
         tally: Tally,
         outcome: Outcome,
     ) -> Result<(), Stopped> {
-        let Tally { counts, refusals, absent: _, missing_scopes: _ } = tally;
+        let Tally { counts, refusals, absent: _, again: _, missing_scopes: _ } = tally;
         let moved = match &outcome {
             Outcome::Done { cursor, .. } | Outcome::Restarted { cursor } => Some(Cursor { stream, at: *cursor }),
             Outcome::InPart(_) | Outcome::Failed(_) => None,

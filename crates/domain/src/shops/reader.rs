@@ -102,6 +102,17 @@ pub struct Refused {
     pub reason: String,
 }
 
+impl Refused {
+    /// Something that the platform fails to show while it answers otherwise.
+    pub fn failing(kind: &'static str, external_id: String, trouble: &str) -> Self {
+        Self {
+            kind,
+            external_id,
+            reason: format!("the platform fails to show it: {trouble}; it is read again in some hours"),
+        }
+    }
+}
+
 /// What it took to read a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Calls {
@@ -122,6 +133,8 @@ pub struct OrderBatch {
     /// How many were asked for by number and are not there, or another shop's.
     pub absent: u64,
     pub refused: Vec<Refused>,
+    /// Orders that the platform fails to show, or to show whole, while it answers otherwise: to be read again later.
+    pub again: Vec<String>,
     /// Permissions without which something about the orders stays unknown; the platform's names of them.
     pub missing_scopes: Vec<String>,
 }

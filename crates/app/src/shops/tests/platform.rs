@@ -37,6 +37,8 @@ pub struct Answers {
     /// What ends the catalogue after the products.
     pub broken_catalogue: Option<ShopError>,
     pub refused: Vec<Refused>,
+    /// Orders that are not shown whole.
+    pub again: Vec<String>,
     /// Permissions that reading orders misses.
     pub missing_scopes: Vec<String>,
     /// What the next calls of the readers answer instead, first to last.
@@ -220,12 +222,14 @@ impl FakePlatform {
         let checked = self.check(access).and(found);
         let mut answers = self.answers.lock().unwrap();
         let (refused, missing_scopes) = (std::mem::take(&mut answers.refused), answers.missing_scopes.clone());
+        let again = std::mem::take(&mut answers.again);
         let batch = checked.map(|orders| OrderBatch {
             read: (orders.len() + refused.len()) as u64,
             orders,
             absent: gone.len() as u64,
             voided: gone,
             refused,
+            again,
             missing_scopes,
             ..OrderBatch::default()
         });

@@ -71,6 +71,8 @@ pub struct Database {
     pub entries: Vec<InboxEntry>,
     /// Whose hooks they are, if not the shop's.
     pub entries_of: Option<IntegrationId>,
+    /// Hooks that were received, and when.
+    pub received: Vec<(Hook, OffsetDateTime)>,
     /// Until when hooks were taken, and then held.
     pub held: Vec<OffsetDateTime>,
     pub done: Vec<InboxId>,
@@ -566,8 +568,11 @@ impl ImportStore for FakeStore {
 
 #[async_trait]
 impl Inbox for FakeStore {
-    async fn receive(&self, _: Platform, _: Hook, _: OffsetDateTime) -> Result<Received, StoreError> {
-        unreachable!()
+    async fn receive(&self, provider: Platform, hook: Hook, now: OffsetDateTime) -> Result<Received, StoreError> {
+        let mut database = self.database();
+        assert_eq!(database.integration.as_ref().map(|known| known.provider), Some(provider));
+        database.received.push((hook, now));
+        Ok(Received::Stored)
     }
 
     async fn waiting(&self, _: OffsetDateTime, _: i64) -> Result<Vec<Waiting>, StoreError> {

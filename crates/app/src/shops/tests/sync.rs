@@ -7,6 +7,7 @@ use domain::{
     integrations::{ErrorCode, Fact, RevokeReason},
     shops::{
         Product, ProductBatch, Purpose, Refused, ShopError, Stock, Window,
+        hooks::Topic,
         sync::{DueSync, EndedRun, Outcome, Stream, SyncStore},
     },
 };
@@ -202,6 +203,27 @@ async fn a_record_that_cannot_be_taken_is_named_and_the_others_go_in() {
     assert_eq!(refusals, [("order", "foreign"), ("order", "bad"), ("refund", "partly")]);
     assert_eq!(run.counts.refused, 3);
     assert!(!database.orders["partly"].is_whole, "refunds that are known stay");
+}
+
+/// What the platform fails to show may never come: nothing waits for it.
+#[tokio::test]
+async fn an_order_that_is_not_shown_whole_is_read_again_some_hours_later() {
+    let world = World::connected(Platform::Tiendanube);
+    world.platform.place("good", days_ago(1), dec!(10));
+    {
+        let mut answers = world.platform.answers.lock().unwrap();
+        answers.refused = vec![Refused::failing("refund", "bad".to_owned(), "it answered 500")];
+        answers.again = vec!["bad".to_owned(), " ".to_owned()];
+    }
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["good"]);
+    let database = world.store.database();
+    assert!(database.failing.is_empty());
+    let told: Vec<_> = database.runs.iter().flat_map(|run| &run.refusals).map(|told| told.reason.as_str()).collect();
+    assert_eq!(told, ["the platform fails to show it: it answered 500; it is read again in some hours"]);
+    let [(hook, at)] = database.received.as_slice() else { panic!("{:?}", database.received) };
+    assert_eq!((hook.shop_id.as_str(), &hook.topic), ("shop-1", &Topic::Order(Some("bad".to_owned()))));
+    assert_eq!(*at, START + Duration::hours(6));
 }
 
 #[tokio::test]

@@ -112,6 +112,22 @@ impl Api {
         })
     }
 
+    /// Passes over what is not answered for, if something else is: what fails again and again keeps nothing else from being read.
+    /// Gives what went wrong.
+    ///
+    /// # Errors
+    /// `error`, where it is of another kind, or nothing is answered for.
+    pub async fn pass_over(&self, access: &Access, error: ShopError) -> Result<String, ShopError> {
+        let trouble = match &error {
+            ShopError::Unavailable(trouble) | ShopError::Malformed(trouble) => trouble.clone(),
+            _ => return Err(error),
+        };
+        match self.get(access, &["users", "me"], &[]).await {
+            Ok(_) => Ok(trouble),
+            Err(_) => Err(error),
+        }
+    }
+
     /// Writes JSON to a path, once: after whatever failure it may have been written.
     pub async fn post_once(&self, access: &Access, path: &[&str], body: &Value) -> Result<(), ShopError> {
         self.sellers.take(&access.shop_id, 1.0).await?;

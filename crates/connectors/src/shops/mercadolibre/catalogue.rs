@@ -12,6 +12,7 @@ use domain::{
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 use rust_decimal::Decimal;
+use serde::de::DeserializeOwned;
 
 use super::{
     api::{Api, shown},
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::shops::{
     amounts,
-    http::malformed,
+    http::{Answer, malformed},
     wire::{Amount, Count, clean},
 };
 
@@ -119,7 +120,10 @@ async fn listings(api: &Api, access: &Access, ids: Vec<String>, currency: Curren
         let joined = ids.join(",");
         // Unverified: that a multiget gives the SKUs of variations, too, when all attributes are included.
         let query = [("ids", joined.as_str()), ("attributes", ATTRIBUTES), ("include_attributes", "all")];
-        let got: Vec<Got> = api.get(access, &["items"], &query).await?.json()?;
+        let got: Vec<Got> = match api.get(access, &["items"], &query).await.and_then(|answer| answer.json()) {
+            Ok(got) => got,
+            Err(error) => api.pass_over(access, error).await.map(|_| Vec::new())?,
+        };
         Ok((ids, got))
     };
     let got: Vec<(Vec<String>, Vec<Got>)> = stream::iter(chunks).map(get).buffered(CONCURRENCY).try_collect().await?;
@@ -249,7 +253,8 @@ async fn stocks(api: &Api, access: &Access, listed: &[Listed]) -> Result<HashMap
     let read = |id: &String| {
         let id = id.clone();
         async move {
-            let stock: Option<UserProductStock> = shown(api.get(access, &["user-products", &id, "stock"], &[]).await)?;
+            let answer = api.get(access, &["user-products", &id, "stock"], &[]).await;
+            let stock: Option<UserProductStock> = detail(api, access, answer).await?;
             let sum = |stock: UserProductStock| stock.locations.iter().map(|location| location.quantity.0).sum();
             Ok::<_, ShopError>((id, stock.map(sum)))
         }
@@ -259,13 +264,26 @@ async fn stocks(api: &Api, access: &Access, listed: &[Listed]) -> Result<HashMap
     Ok(stocks.into_iter().filter_map(|(id, stock)| Some((id, units(stock.map(Count))?))).collect())
 }
 
+/// `None` where it is not shown, or not answered for while others are.
+async fn detail<T: DeserializeOwned>(
+    api: &Api,
+    access: &Access,
+    answer: Result<Answer, ShopError>,
+) -> Result<Option<T>, ShopError> {
+    match shown(answer) {
+        Err(error) => api.pass_over(access, error).await.map(|_| None),
+        shown => shown,
+    }
+}
+
 /// The names of the categories.
 async fn categories(api: &Api, access: &Access, listed: &[Listed]) -> Result<HashMap<String, String>, ShopError> {
     let ids: HashSet<&String> = listed.iter().filter_map(|listed| listed.category.as_ref()).collect();
     let read = |id: &String| {
         let id = id.clone();
         async move {
-            let category: Option<Category> = shown(api.get(access, &["categories", &id], &[]).await)?;
+            let answer = api.get(access, &["categories", &id], &[]).await;
+            let category: Option<Category> = detail(api, access, answer).await?;
             Ok::<_, ShopError>((id, category.and_then(|category| clean(&category.name, MAX_NAME_CHARS))))
         }
     };

@@ -65,12 +65,9 @@ async fn missed(api: &Api, access: &Access, app: &str, window: Window) -> Result
         let messages = match feeds {
             Ok(feeds) => feeds.messages,
             // It only hastens what is found in the night at the latest.
-            Err(
-                ShopError::NotFound | ShopError::MissingScope(_) | ShopError::Rejected(_) | ShopError::Malformed(_),
-            ) => {
-                break;
-            }
-            Err(error) => return Err(error),
+            Err(error @ (ShopError::Unauthorized | ShopError::Suspended)) => return Err(error),
+            // Where nothing is answered, the search that follows says so.
+            Err(_) => break,
         };
         ids.extend(messages.iter().filter_map(|message| order(message, &access.shop_id, window)));
         if messages.len() < PAGE {
@@ -90,10 +87,23 @@ fn order(message: &RawValue, seller: &str, window: Window) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use domain::shops::Secret;
     use rstest::rstest;
     use time::macros::datetime;
 
-    use super::*;
+    use super::{super::api::Limits, *};
+    use crate::shops::answering::answering;
+
+    #[tokio::test]
+    async fn lost_notifications_that_are_not_answered_for_keep_nothing_else_from_being_read() {
+        let (base, _) = answering(|_| ("500 Internal Server Error", "{}")).await;
+        let limits = Limits { pause: std::time::Duration::from_millis(1), ..Limits::per_second(100_000) };
+        let token = Secret::new("token".to_owned());
+        let access = Access { shop_id: "5".to_owned(), shop: "5.example.com".to_owned(), token, scopes: vec![] };
+        let window = Window { from: datetime!(2026-11-24 10:00 UTC), until: datetime!(2026-11-24 11:00 UTC) };
+        let api = Api::new(base, limits).unwrap();
+        assert_eq!(missed(&api, &access, "1", window).await, Ok(BTreeSet::new()));
+    }
 
     #[rstest]
     #[case(r#"{"resource":"/orders/12","user_id":5,"received":"2026-11-24T10:00:00.001Z"}"#, Some("12"))]

@@ -1,9 +1,6 @@
 //! Reading orders: those of a window, page by page, and single ones.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use domain::{
     money::Currency,
@@ -20,7 +17,7 @@ use super::{
     denied::Denied,
     document::{Details, Standing, shop_order, standing},
     refunds::refunded,
-    shipments::{self, Shipment},
+    shipments::{self, Shipments},
     wire::{Discounts, Order, Page, WithId},
 };
 
@@ -208,14 +205,25 @@ pub(super) fn by_id(api: Arc<Api>, access: Access, ids: Vec<String>, currency: C
                 for (order, external_id) in read {
                     match order {
                         Found::Order(raw) => found.push(raw),
-                        Found::Absent => absent.voided.push(Voided { external_id, is_there: false }),
-                        Found::Hidden => absent.refused.push(refused(external_id, "it is not shown to the seller")),
+                        Found::Absent => {
+                            absent.absent += 1;
+                            absent.voided.push(Voided { external_id, is_there: false });
+                        }
+                        Found::Hidden => {
+                            absent.absent += 1;
+                            absent.refused.push(refused(external_id, "it is not shown to the seller"));
+                        }
+                        Found::Failing(trouble) => {
+                            absent.again.push(external_id.clone());
+                            absent.refused.push(Refused::failing("order", external_id, &trouble));
+                        }
                     }
                 }
                 let mut batch = batch(api, access, &denied, &found, currency).await?;
-                batch.absent = (absent.voided.len() + absent.refused.len()) as u64;
+                batch.absent = absent.absent;
                 batch.voided.append(&mut absent.voided);
                 batch.refused.append(&mut absent.refused);
+                batch.again.append(&mut absent.again);
                 Ok(batch)
             }
         })
@@ -227,6 +235,8 @@ enum Found {
     Absent,
     /// Another seller's: anybody can send a notification with any number.
     Hidden,
+    /// It is not answered for, while others are.
+    Failing(String),
 }
 
 async fn order(api: &Api, access: &Access, id: &str) -> Result<Found, ShopError> {
@@ -239,11 +249,11 @@ async fn order(api: &Api, access: &Access, id: &str) -> Result<Found, ShopError>
         }
         answer => answer,
     };
-    match answer {
-        Ok(answer) => answer.json().map(Found::Order),
+    match answer.and_then(|answer| answer.detail()) {
+        Ok(raw) => Ok(Found::Order(raw)),
         Err(ShopError::NotFound) => Ok(Found::Absent),
         Err(ShopError::Rejected(_)) => Ok(Found::Hidden),
-        Err(error) => Err(error),
+        Err(error) => api.pass_over(access, error).await.map(Found::Failing),
     }
 }
 
@@ -284,30 +294,51 @@ async fn batch(
     });
     let mut detailed = detailed.buffered(CONCURRENCY);
     while let Some((order, details)) = detailed.next().await {
-        let taken = match details {
-            Ok(details) => shop_order(&order, &details, currency),
+        let refusal = match details {
+            Ok((details, failing)) => {
+                if !failing.is_empty() {
+                    batch.again.push(order.id.0.clone());
+                }
+                let told = failing.iter().map(|(kind, trouble)| Refused::failing(*kind, order.id.0.clone(), trouble));
+                batch.refused.extend(told);
+                match shop_order(&order, &details, currency) {
+                    Ok(order) => {
+                        batch.orders.push(order);
+                        continue;
+                    }
+                    Err(reason) => refused(order.id.0, reason),
+                }
+            }
             // Without them the sale would come in wrong; it is shown instead.
-            Err(error @ (ShopError::Malformed(_) | ShopError::Rejected(_))) => Err(error.to_string()),
-            Err(error) => return Err(error),
+            Err(error @ (ShopError::Malformed(_) | ShopError::Rejected(_))) => refused(order.id.0, error.to_string()),
+            Err(error) => {
+                let trouble = api.pass_over(access, error).await?;
+                batch.again.push(order.id.0.clone());
+                Refused::failing("order", order.id.0, &trouble)
+            }
         };
-        match taken {
-            Ok(order) => batch.orders.push(order),
-            Err(reason) => batch.refused.push(refused(order.id.0, reason)),
-        }
+        batch.refused.push(refusal);
     }
     batch.missing_scopes = denied.scopes();
     Ok(batch)
 }
 
+/// What is not answered for, and what went wrong with it.
+type Failing = (&'static str, String);
+
+/// What has to be asked about an order, and what of that stays unknown as it is not answered for.
 async fn details(
     api: &Api,
     access: &Access,
     denied: &Denied,
     order: &Order,
-    shipments: &HashMap<String, Shipment>,
+    shipments: &Shipments,
     currency: Currency,
-) -> Result<Details, ShopError> {
-    let shipment = order.shipping.as_ref().and_then(|shipping| shipments.get(&shipping.id.as_ref()?.0));
+) -> Result<(Details, Vec<Failing>), ShopError> {
+    let mut failing = Vec::new();
+    let shipment = order.shipping.as_ref().and_then(|shipping| shipping.id.as_ref());
+    failing.extend(shipment.and_then(|id| Some(("shipment", shipments.failing.get(&id.0)?.clone()))));
+    let shipment = shipment.and_then(|id| shipments.read.get(&id.0));
     let shipping = shipment.and_then(|shipment| shipment.share(&order.id.0, currency));
     let discounts =
         if order.has_tag("order_has_discount") { discounts(api, access, &order.id.0).await? } else { vec![] };
@@ -315,11 +346,14 @@ async fn details(
         true => claims::Claimed::default(),
         false => match claims::of_order(api, access, denied, &order.id.0).await {
             // Which units came back is not known then, as where claims are not shown; the money is.
-            Err(ShopError::Unavailable(_)) => claims::Claimed::default(),
+            Err(ShopError::Unavailable(trouble)) => {
+                failing.push(("claim", trouble));
+                claims::Claimed::default()
+            }
             claimed => claimed?,
         },
     };
-    Ok(Details { discounts, shipping, claimed })
+    Ok((Details { discounts, shipping, claimed }, failing))
 }
 
 /// What the seller bears of coupons, by item: the price of an item is without them, and after all other discounts.

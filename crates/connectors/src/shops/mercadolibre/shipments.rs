@@ -47,13 +47,21 @@ impl Shipment {
     }
 }
 
+/// Shipments by their identifiers.
+#[derive(Debug, Default)]
+pub(super) struct Shipments {
+    pub read: HashMap<String, Shipment>,
+    /// What went wrong with those that are not answered for.
+    pub failing: HashMap<String, String>,
+}
+
 /// The shipments of orders, each read once.
 pub(super) async fn of_orders(
     api: &Api,
     access: &Access,
     denied: &Denied,
     orders: &[&Order],
-) -> Result<HashMap<String, Shipment>, ShopError> {
+) -> Result<Shipments, ShopError> {
     let id = |order: &&Order| order.shipping.as_ref().and_then(|shipping| shipping.id.as_ref()).map(|id| id.0.clone());
     let packed: HashSet<String> = orders.iter().filter(|order| order.pack_id.is_some()).filter_map(id).collect();
     let all: HashSet<String> = orders.iter().filter_map(id).collect();
@@ -62,14 +70,17 @@ pub(super) async fn of_orders(
         async move { (read(api, access, denied, &id, is_pack).await, id) }
     };
     let mut reading = pin!(stream::iter(all).map(read).buffer_unordered(CONCURRENCY));
-    let mut shipments = HashMap::new();
+    let mut shipments = Shipments::default();
     while let Some((shipment, id)) = reading.next().await {
-        let shipment = match shipment {
-            // It fails again and again while others are answered: no later order would ever be read.
-            Err(ShopError::Unavailable(_)) if !shipments.is_empty() => Shipment::default(),
-            shipment => shipment?,
-        };
-        shipments.insert(id, shipment);
+        match shipment {
+            Ok(shipment) => {
+                shipments.read.insert(id, shipment);
+            }
+            Err(error) => {
+                let trouble = api.pass_over(access, error).await?;
+                shipments.failing.insert(id, trouble);
+            }
+        }
     }
     Ok(shipments)
 }

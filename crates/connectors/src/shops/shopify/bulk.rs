@@ -51,23 +51,34 @@ pub(super) async fn read(
     window: Window,
     currency: Currency,
 ) -> Result<Option<Batches>, ShopError> {
-    let query = bulk_orders(&filter(window, Purpose::BackFill)?);
-    let Some(id) = start(client, access, &query).await? else { return Ok(None) };
-    let file = match finished(client, access, &id).await? {
-        Finished::File(file) => file,
-        Finished::Empty => return Ok(Some(Records::default().batches(currency)?)),
-        Finished::Failed(why) => {
-            tracing::warn!(why, "a bulk operation failed: the window is read page by page");
-            return Ok(None);
-        }
-    };
-    match batches(client, file, currency).await {
-        Ok(batches) => Ok(Some(batches)),
-        Err(error @ (ShopError::Unavailable(_) | ShopError::NotFound | ShopError::Malformed(_))) => {
-            tracing::warn!(%error, "a bulk operation's file cannot be used: the window is read page by page");
+    match read_file(client, access, window, currency).await {
+        // Where the trouble is not of bulk operations alone, reading page by page says so.
+        Err(
+            error
+            @ (ShopError::Unavailable(_) | ShopError::Rejected(_) | ShopError::NotFound | ShopError::Malformed(_)),
+        ) => {
+            tracing::warn!(%error, "a bulk operation cannot be used: the window is read page by page");
             Ok(None)
         }
-        Err(error) => Err(error),
+        read => read,
+    }
+}
+
+async fn read_file(
+    client: &Client,
+    access: &Access,
+    window: Window,
+    currency: Currency,
+) -> Result<Option<Batches>, ShopError> {
+    let query = bulk_orders(&filter(window, Purpose::BackFill)?);
+    let Some(id) = start(client, access, &query).await? else { return Ok(None) };
+    match finished(client, access, &id).await? {
+        Finished::File(file) => batches(client, file, currency).await.map(Some),
+        Finished::Empty => Records::default().batches(currency).map(Some),
+        Finished::Failed(why) => {
+            tracing::warn!(why, "a bulk operation failed: the window is read page by page");
+            Ok(None)
+        }
     }
 }
 

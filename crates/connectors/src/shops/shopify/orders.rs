@@ -181,19 +181,43 @@ async fn take(
     batch: &mut OrderBatch,
 ) -> Result<(), ShopError> {
     let Ok(mut order) = serde_json::from_str::<OrderWire>(raw.get()) else {
-        let Ok(Named { legacy_resource_id }) = serde_json::from_str(raw.get()) else {
-            return Err(ShopError::Malformed("legacyResourceId".to_owned()));
-        };
+        let named = serde_json::from_str(raw.get()).map(|Named { legacy_resource_id }| legacy_resource_id.0);
         batch.read += 1;
-        batch.refused.push(unreadable(legacy_resource_id.0));
+        batch.refused.push(unreadable(named.unwrap_or_else(|_| "?".to_owned())));
         return Ok(());
     };
     if is_cut(&order) {
-        let agreements = agreements(client, access, &order.id).await?;
-        order.agreements = Some(whole(agreements));
+        match agreements(client, access, &order.id).await {
+            Ok(agreements) => order.agreements = Some(whole(agreements)),
+            Err(error) => {
+                let trouble = pass_over(client, access, error).await?;
+                let external_id = order.legacy_resource_id.0;
+                batch.read += 1;
+                batch.again.push(external_id.clone());
+                batch.refused.push(Refused::failing("order", external_id, &trouble));
+                return Ok(());
+            }
+        }
     }
     put(order, currency, batch);
     Ok(())
+}
+
+/// Passes over what one order fails with, if the shop is answered for: what fails again and again keeps no other from being read.
+/// Gives what went wrong.
+async fn pass_over(client: &Client, access: &Access, error: ShopError) -> Result<String, ShopError> {
+    let trouble = match &error {
+        ShopError::Unavailable(trouble) | ShopError::Malformed(trouble) | ShopError::Rejected(trouble) => {
+            trouble.clone()
+        }
+        ShopError::NotFound => error.to_string(),
+        _ => return Err(error),
+    };
+    let shop: Result<Reply<ShopData>, _> = client.run(access, SHOP, json!({})).await;
+    match shop {
+        Ok(_) => Ok(trouble),
+        Err(_) => Err(error),
+    }
 }
 
 /// A record whose form is not what the platform documents.
@@ -262,8 +286,50 @@ async fn agreements(client: &Client, access: &Access, order: &str) -> Result<Vec
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use domain::shops::Secret;
     use time::macros::datetime;
+
+    use super::*;
+    use crate::shops::{answering::answering, http::Http};
+
+    const REFUSED: (&str, &str) = ("200 OK", r#"{"errors":[{"message":"no"}]}"#);
+    const SHOP_ANSWER: (&str, &str) = (
+        "200 OK",
+        r#"{"data":{"shop":{"myshopifyDomain":"a.myshopify.com","currencyCode":"EUR","ianaTimezone":"Europe/Madrid",
+            "shopAddress":{"countryCodeV2":null}},"currentAppInstallation":{"accessScopes":[]}}}"#,
+    );
+    /// Its sales are still to be asked for.
+    const ORDER: &str = r#"{"id":"gid://shopify/Order/1","legacyResourceId":"1","test":false,"currencyCode":"EUR",
+        "transactions":[]}"#;
+
+    async fn taken(
+        answer: fn(&str) -> (&'static str, &'static str),
+        order: &str,
+    ) -> (Result<(), ShopError>, OrderBatch) {
+        let (base, _) = answering(answer).await;
+        let client = Client::new(Http::new("test").unwrap(), Some(base));
+        let (name, token) = ("a.myshopify.com".to_owned(), Secret::new("token".to_owned()));
+        let access = Access { shop_id: name.clone(), shop: name, token, scopes: vec![] };
+        let (raw, mut batch) = (RawValue::from_string(order.to_owned()).unwrap(), OrderBatch::default());
+        let taken = take(&client, &access, "EUR".parse().unwrap(), &raw, &mut batch).await;
+        (taken, batch)
+    }
+
+    #[tokio::test]
+    async fn an_order_whose_sales_are_not_shown_keeps_no_other_from_being_read() {
+        let shows_shop = |request: &str| if request.contains("query Shop ") { SHOP_ANSWER } else { REFUSED };
+        let (read, batch) = taken(shows_shop, ORDER).await;
+        assert_eq!(read, Ok(()));
+        assert_eq!((batch.read, batch.refused.len(), batch.again), (1, 1, vec!["1".to_owned()]));
+        let (read, _) = taken(|_| REFUSED, ORDER).await;
+        assert_eq!(read, Err(ShopError::Rejected("no".to_owned())), "it is not of the order");
+    }
+
+    #[tokio::test]
+    async fn an_order_without_a_number_keeps_no_other_from_being_read() {
+        let (read, batch) = taken(|_| REFUSED, "null").await;
+        assert_eq!((read, batch.refused), (Ok(()), vec![unreadable("?".to_owned())]));
+    }
 
     #[test]
     fn a_window_is_half_open_and_in_utc() {

@@ -21,6 +21,8 @@ const RATE: Rate = Rate { cap: 40.0, restore: 2.0 };
 const DRAINED_WITHIN: f64 = RATE.cap / RATE.restore;
 /// How often a call is tried that the platform answers with "too many".
 const TRIES: usize = 5;
+/// Before something is asked for again that was not answered.
+const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 /// The pause after "too many" that names none.
 const PAUSE: Duration = Duration::from_secs(5);
 /// Milliseconds of the longest pause that is believed.
@@ -71,7 +73,23 @@ impl Session {
         found(self.answer(path, query, scope).await?)
     }
 
-    /// As [`Client::get`], with the answer that it is not there.
+    /// As [`get`](Self::get), and again after a pause where there is trouble.
+    pub async fn get_patiently(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        scope: &str,
+    ) -> Result<Answer, ShopError> {
+        for pause in PAUSES {
+            match self.get(path, query, scope).await {
+                Err(ShopError::Unavailable(_)) => tokio::time::sleep(pause).await,
+                answer => return answer,
+            }
+        }
+        self.get(path, query, scope).await
+    }
+
+    /// As [`get`](Self::get), with the answer that it is not there.
     async fn answer(&self, path: &[&str], query: &[(&str, String)], scope: &str) -> Result<Answer, ShopError> {
         let url = self.url(path, query)?;
         self.call(scope, |http| http.request(Method::GET, url.clone())).await

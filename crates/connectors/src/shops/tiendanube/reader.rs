@@ -162,10 +162,32 @@ async fn add_order(
     if refunds::needs_history(&wire)
         && let Field::Is(Number(id)) = &wire.id
     {
-        returned = refunds::of_history(session.get(&["orders", id, "history", "values"], &[], READ_ORDERS).await)?;
+        let history = session.get_patiently(&["orders", id, "history", "values"], &[], READ_ORDERS).await;
+        match refunds::of_history(history) {
+            Ok(known) => returned = known,
+            // What went back stays unknown, as where it is not shown.
+            Err(error) => {
+                let trouble = pass_over(session, error).await?;
+                batch.refused.push(Refused::failing("refund", id.clone(), &trouble));
+                batch.again.push(id.clone());
+            }
+        }
     }
     orders::sort(batch, wire, &returned, currency);
     Ok(())
+}
+
+/// Passes over what is not answered for, if the store is: what fails again and again keeps nothing else from being read. Gives
+/// what went wrong.
+async fn pass_over(session: &Session, error: ShopError) -> Result<String, ShopError> {
+    let trouble = match &error {
+        ShopError::Unavailable(trouble) | ShopError::Malformed(trouble) => trouble.clone(),
+        _ => return Err(error),
+    };
+    match store(session).await {
+        Ok(_) => Ok(trouble),
+        Err(_) => Err(error),
+    }
 }
 
 async fn order_by_id(session: Session, id: String, currency: Currency) -> Result<OrderBatch, ShopError> {
@@ -175,8 +197,9 @@ async fn order_by_id(session: Session, id: String, currency: Currency) -> Result
         return Ok(batch);
     }
     let query = [("fields", ORDER_FIELDS.to_owned()), ("aggregates", "fulfillment_orders".to_owned())];
-    match session.get(&["orders", &id], &query, READ_ORDERS).await {
-        Ok(answer) => match record::<OrderWire>("order", &answer.json::<Box<RawValue>>()?) {
+    let answer = session.get_patiently(&["orders", &id], &query, READ_ORDERS).await;
+    match answer.and_then(|answer| answer.detail::<Box<RawValue>>()) {
+        Ok(raw) => match record::<OrderWire>("order", &raw) {
             Ok(wire) => add_order(&session, &mut batch, wire, currency).await?,
             Err(refused) => batch.refused.push(refused),
         },
@@ -184,7 +207,11 @@ async fn order_by_id(session: Session, id: String, currency: Currency) -> Result
             batch.absent = 1;
             batch.voided.push(Voided { external_id: id, is_there: false });
         }
-        Err(error) => return Err(error),
+        Err(error) => {
+            let trouble = pass_over(&session, error).await?;
+            batch.again.push(id.clone());
+            batch.refused.push(Refused::failing("order", id, &trouble));
+        }
     }
     Ok(batch)
 }
@@ -361,3 +388,6 @@ impl ShopReader for Tiendanube {
         asked
     }
 }
+
+#[cfg(test)]
+mod tests;

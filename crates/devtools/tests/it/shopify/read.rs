@@ -53,6 +53,7 @@ fn taken(world: &World) -> u64 {
 #[case("object_count", 1)]
 #[case("bulk_failed", 0)]
 #[case("bulk_timeout", 0)]
+#[case("server_error", 500)]
 #[tokio::test]
 async fn what_a_bulk_operation_fails_at_is_read_page_by_page(#[case] fault: &'static str, #[case] value: u64) {
     let world = World::new(config()).await;

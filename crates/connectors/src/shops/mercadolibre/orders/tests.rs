@@ -4,40 +4,15 @@ use domain::shops::Secret;
 use proptest::prelude::*;
 use serde_json::json;
 use time::macros::datetime;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
-};
 
 use super::{super::api::Limits, *};
+use crate::shops::answering;
 
-/// A Mercado Libre that answers so to the head of a request, and how often it did.
+/// A Mercado Libre that answers so, and how often it did.
 async fn answering(answer: fn(&str) -> (&'static str, &'static str)) -> (Api, Arc<AtomicUsize>) {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}", listener.local_addr().unwrap());
-    let answers = Arc::new(AtomicUsize::new(0));
-    let count = answers.clone();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let count = count.clone();
-            tokio::spawn(async move {
-                let mut head = Vec::new();
-                while !head.ends_with(b"\r\n\r\n") {
-                    if stream.read_buf(&mut head).await.unwrap_or(0) == 0 {
-                        return;
-                    }
-                }
-                count.fetch_add(1, Ordering::SeqCst);
-                let (status, body) = answer(&String::from_utf8_lossy(&head));
-                let head = format!("content-length: {}\r\nconnection: close", body.len());
-                let text = format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n{body}");
-                stream.write_all(text.as_bytes()).await.unwrap();
-            });
-        }
-    });
+    let (base, answers) = answering::answering(answer).await;
     let limits = Limits { pause: std::time::Duration::from_millis(1), ..Limits::per_second(100_000) };
-    (Api::new(base.parse().unwrap(), limits).unwrap(), answers)
+    (Api::new(base, limits).unwrap(), answers)
 }
 
 fn access() -> Access {
@@ -74,9 +49,10 @@ async fn orders_are_read_without_what_the_app_may_not_read_and_it_is_soon_asked_
     assert_eq!(refused.load(Ordering::SeqCst), calls);
 }
 
+const BROKEN: (&str, &str) = ("500 Internal Server Error", r#"{"error":"internal_error"}"#);
+
 #[tokio::test]
 async fn what_one_order_lacks_for_good_keeps_no_other_from_being_read() {
-    const BROKEN: (&str, &str) = ("500 Internal Server Error", r#"{"error":"internal_error"}"#);
     let one_is_broken = |head: &str| {
         let is_broken = head.starts_with("GET /shipments/1003/") || head.starts_with("GET /post-purchase/");
         if is_broken { BROKEN } else { ("200 OK", r#"{"senders":[{"cost":3}]}"#) }
@@ -85,14 +61,58 @@ async fn what_one_order_lacks_for_good_keeps_no_other_from_being_read() {
     let raw: Vec<_> = (0..10).map(sold).collect();
     let (api, _) = answering(one_is_broken).await;
     let read = batch(&api, &access, &Denied::default(), &raw, currency).await.unwrap();
-    assert_eq!((read.orders.len(), read.refused.len()), (10, 0));
+    assert_eq!((read.orders.len(), read.again.len()), (10, 10));
     assert!(read.orders.iter().all(|order| order.refunds.len() == 1));
     let unknown = read.orders.iter().filter(|order| order.order.shipping.is_none());
     assert_eq!(unknown.map(|order| order.order.external_id.as_str()).collect::<Vec<_>>(), ["3"]);
+    let told = |kind| read.refused.iter().filter(|told| told.kind == kind).count();
+    assert_eq!((told("shipment"), told("claim"), read.refused.len()), (1, 10, 11));
 
     let (api, _) = answering(|_| BROKEN).await;
     let trouble = batch(&api, &access, &Denied::default(), &raw, currency).await;
     assert!(matches!(trouble, Err(ShopError::Unavailable(_))), "nothing answers: it is not of one shipment");
+}
+
+/// Of a shop that sold one thing, nothing else may be answered.
+#[tokio::test]
+async fn the_only_order_may_lack_something_for_good_as_well() {
+    let (api, _) = answering(|head| if head.starts_with("GET /users/me ") { ("200 OK", "{}") } else { BROKEN }).await;
+    let read = batch(&api, &access(), &Denied::default(), &[sold(1)], "ARS".parse().unwrap()).await.unwrap();
+    assert_eq!((read.orders.len(), read.again), (1, vec!["1".to_owned()]));
+}
+
+/// Young orders are read by number every night, in the same order.
+#[tokio::test]
+async fn an_order_that_is_not_answered_for_keeps_no_other_from_being_read_by_number() {
+    let one_is_broken = |head: &str| match head {
+        head if head.starts_with("GET /orders/2 ") => BROKEN,
+        head if head.starts_with("GET /orders/3 ") => ("200 OK", "<html>"),
+        head if head.starts_with("GET /orders/4 ") => ("404 Not Found", "{}"),
+        _ => ("200 OK", r#"{"id":1}"#),
+    };
+    let ids: Vec<String> = (1..=4).map(|id| id.to_string()).collect();
+    let read = async |api: Api| {
+        let batches = by_id(Arc::new(api), access(), ids.clone(), "ARS".parse().unwrap()).try_collect::<Vec<_>>();
+        batches.await
+    };
+    let batches = read(answering(one_is_broken).await.0).await.unwrap();
+    let [batch] = batches.as_slice() else { panic!("{batches:?}") };
+    assert_eq!(batch.again, ["2", "3"]);
+    assert_eq!((batch.absent, batch.voided[0].external_id.as_str()), (1, "4"));
+    assert!(matches!(read(answering(|_| BROKEN).await.0).await, Err(ShopError::Unavailable(_))));
+}
+
+/// A coupon decides on the price.
+#[tokio::test]
+async fn a_sale_whose_discount_is_not_answered_for_is_named() {
+    let answers = |head: &str| if head.contains("/discounts ") { BROKEN } else { ("200 OK", "{}") };
+    let sale = sold(1).get().replacen('{', r#"{"tags":["order_has_discount"],"#, 1);
+    let (api, _) = answering(answers).await;
+    let raw = [RawValue::from_string(sale).unwrap(), sold(2)];
+    let read = batch(&api, &access(), &Denied::default(), &raw, "ARS".parse().unwrap()).await.unwrap();
+    let taken: Vec<_> = read.orders.iter().map(|order| order.order.external_id.as_str()).collect();
+    let told: Vec<_> = read.refused.iter().map(|told| (told.kind, told.external_id.as_str())).collect();
+    assert_eq!((taken, told, read.again), (vec!["2"], vec![("order", "1")], vec!["1".to_owned()]));
 }
 
 #[test]
