@@ -76,7 +76,10 @@ impl BegunBody {
     params(("provider" = inline(names::ProviderName), Path, description = "The platform.", example = "shopify")),
     responses((status = 200, description = "Where to send the owner.", body = BegunBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::ProviderNotConfigured])), ("x-since" = json!("2026-12")))
+    extensions(
+        ("x-errors" = json!([Code::NotFound, Code::ProviderNotConfigured, Code::ShopAlreadyConnected])),
+        ("x-since" = json!("2026-12"))
+    )
 )]
 pub async fn authorize(
     caller: Caller,
@@ -157,6 +160,11 @@ impl From<NotConfigured> for ApiError {
     }
 }
 
+fn already_connected() -> ApiError {
+    ApiError::new(Code::ShopAlreadyConnected)
+        .message("The account is connected to another shop of this platform. Disconnect that one first.")
+}
+
 impl From<AuthorizeFailure> for ApiError {
     fn from(failure: AuthorizeFailure) -> Self {
         match failure {
@@ -170,6 +178,7 @@ impl From<AuthorizeFailure> for ApiError {
             ),
             AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => Self::new(Code::ProviderNotConfigured)
                 .message("The platform has no site in the account's country, or the account says no country."),
+            AuthorizeFailure::AlreadyConnected => already_connected(),
             AuthorizeFailure::Idempotency(error) => error.into(),
             AuthorizeFailure::Seal(error) => Self::internal(&error),
             AuthorizeFailure::Store(error) => error.into(),
@@ -186,8 +195,7 @@ impl From<CompleteFailure> for ApiError {
             CompleteFailure::CurrencyMismatch { shop, account } => Self::new(Code::CurrencyMismatch)
                 .message(format!("The shop's currency is {shop}, the account's is {account}.")),
             CompleteFailure::Idempotency(error) => error.into(),
-            CompleteFailure::Connect(ConnectError::AlreadyConnected) => Self::new(Code::ShopAlreadyConnected)
-                .message("The account is connected to another shop of this platform. Disconnect that one first."),
+            CompleteFailure::Connect(ConnectError::AlreadyConnected) => already_connected(),
             CompleteFailure::Connect(ConnectError::ConnectedElsewhere) => {
                 Self::new(Code::ShopAlreadyConnected).message("The shop is connected to another account.")
             }

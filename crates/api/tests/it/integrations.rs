@@ -7,7 +7,7 @@ use domain::{
     IntegrationId, SyncRunId,
     accounts::{Account, MockAccountStore, Mode, Plan, Platform},
     idempotency::Idempotent,
-    integrations::{ErrorCode, Integration, LastError, MockIntegrationStore, RevokeReason},
+    integrations::{ErrorCode, Integration, LastError, MockIntegrationStore, RevokeReason, Totals},
     page::{Page, PageRequest},
     sealing::MockSealer,
     shops::{
@@ -83,6 +83,15 @@ fn with_shops(ports: Ports) -> State {
 
 /// Shopify is configured; the store keeps what is begun and knows no state.
 fn connecting() -> State {
+    connecting_beside(&[])
+}
+
+/// The same of an account that has these connections.
+fn connecting_beside(known: &[Integration]) -> State {
+    let (mut integrations, known) = (MockIntegrationStore::new(), known.to_vec());
+    integrations
+        .expect_page()
+        .returning(move |_, _, _| Ok((Page { items: known.clone(), next_cursor: None }, Totals::default())));
     let mut authorizations = MockAuthorizationStore::new();
     authorizations.expect_begin().returning(|account, _, pending, _| {
         assert_eq!((account, pending.by.user.as_str()), (ACCOUNT, "user_0123456789abcdefghijABCD"));
@@ -95,6 +104,7 @@ fn connecting() -> State {
     with_shops(Ports {
         connectors: shopify(),
         accounts: accounts(),
+        integrations: Arc::new(integrations),
         authorizations: Arc::new(authorizations),
         sealer: Arc::new(sealer),
         ..shop_ports()
@@ -118,6 +128,21 @@ fn an_owner_is_sent_to_the_platform() {
             "{body}"
         );
     }
+}
+
+/// The owner would agree for nothing, and a token that nobody keeps stay at the platform.
+#[test]
+fn an_owner_is_sent_nowhere_for_a_second_shop_of_the_platform() {
+    let another = integration(12);
+    let ended = Integration { revoked_at: Some(NOW), ..another.clone() };
+    let same = Integration { shop: "example.myshopify.com".to_owned(), ..another.clone() };
+    let elsewhere = Integration { provider: Platform::Tiendanube, ..another.clone() };
+    let begin = |known: &[Integration]| {
+        let body = r#"{"shop": "example.myshopify.com"}"#;
+        Service::start(connecting_beside(known)).post("/api/v1/integrations/shopify/authorize", body)
+    };
+    assert_eq!(begin(&[ended, same, elsewhere]).status, 200);
+    assert_eq!(begin(&[another]).error(), (409, "shop_already_connected".to_owned()));
 }
 
 #[test]

@@ -62,6 +62,9 @@ pub enum AuthorizeFailure {
     NotConfigured(#[from] NotConfigured),
     #[error(transparent)]
     Refused(#[from] AuthorizeError),
+    /// The shop that is named could not be connected.
+    #[error("the account is connected to another shop of this platform")]
+    AlreadyConnected,
     #[error(transparent)]
     Idempotency(#[from] IdempotencyError),
     #[error(transparent)]

@@ -11,7 +11,7 @@ use domain::{
     integrations::{BuyerData, Integration, RevokeReason},
     sealing::SealError,
     shops::{
-        Access, Authorization, Callback, CompleteError, Grant, ShopError, ShopInfo,
+        Access, Authorization, Callback, CompleteError, Grant, ShopAuth, ShopError, ShopInfo,
         authorizations::StateHash,
         connections::{ConnectError, Description, NewConnection, Revocation, Revoked},
     },
@@ -107,6 +107,9 @@ impl ConnectService {
         let account = self.ports.account(owner.account).await?;
         let auth = &self.ports.connectors.for_mode(provider, account.mode)?.auth;
         let (redirect_uri, shop) = (self.redirect_uri.clone(), auth.shop_name(shop)?);
+        if self.has_another(owner.account, &**auth, shop.as_deref()).await? {
+            return Err(AuthorizeFailure::AlreadyConnected);
+        }
         let authorization = random.authorization(redirect_uri, shop, country(&account));
         let url = auth.authorize_url(&authorization)?;
         self.ports.begin(owner, provider, None, authorization, url).await
@@ -141,6 +144,10 @@ impl ConnectService {
         let connector = self.ports.connectors.for_mode(provider, account.mode)?;
         let callback = callback(query);
         let authorization = self.taken(owner, provider, &callback, country(&account)).await?;
+        // Before the code is exchanged: a token that nobody keeps would stay at the platform.
+        if self.has_another(owner.account, &*connector.auth, authorization.shop.as_deref()).await? {
+            return Err(ConnectError::AlreadyConnected.into());
+        }
         let grant = connector.auth.complete(&callback, &authorization, self.ports.now()).await?;
         let info = shop(connector, &grant).await?;
         // What is spent on ads is converted; sales are not.
@@ -161,6 +168,21 @@ impl ConnectService {
         let made = self.ports.connections.connect(owner.account, new, self.ports.now()).await?;
         tracing::info!(integration = id.0, "a shop was connected");
         Ok(made)
+    }
+
+    /// Whether the account is connected to another shop of a platform than the one that is named.
+    async fn has_another(
+        &self,
+        account: AccountId,
+        auth: &dyn ShopAuth,
+        named: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        if named.is_none() {
+            return Ok(false);
+        }
+        let known = self.ports.all_of(account).await?;
+        let mut known = known.iter().filter(|known| known.provider == auth.platform() && known.revoked_at.is_none());
+        Ok(known.any(|known| auth.shop_name(Some(&known.shop)).ok().flatten().as_deref() != named))
     }
 
     /// The authorization of the callback's state, which is used up.

@@ -201,6 +201,9 @@ fn not_begun(
         AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => {
             Ok(refused(StatusCode::CONFLICT, writer.say("connect-country"), Vec::new()))
         }
+        AuthorizeFailure::AlreadyConnected => {
+            Ok(refused(StatusCode::CONFLICT, writer.say("connect-another"), Vec::new()))
+        }
         AuthorizeFailure::Seal(error) => Err(PageError::Internal(error.to_string())),
         AuthorizeFailure::Idempotency(error) => Err(error.into()),
         AuthorizeFailure::Store(error) => Err(error.into()),

@@ -96,7 +96,9 @@ fn not_begun(
             }
             Ok(Shown { status: StatusCode::BAD_REQUEST, forms: vec![again], ..Shown::default() })
         }
-        AuthorizeFailure::Refused(error) => Err(PageError::Internal(error.to_string())),
+        error @ (AuthorizeFailure::Refused(_) | AuthorizeFailure::AlreadyConnected) => {
+            Err(PageError::Internal(error.to_string()))
+        }
         AuthorizeFailure::Seal(error) => Err(PageError::Internal(error.to_string())),
         AuthorizeFailure::Idempotency(error) => Err(error.into()),
         AuthorizeFailure::Store(error) => Err(error.into()),

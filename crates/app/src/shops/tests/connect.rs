@@ -1,5 +1,5 @@
 use domain::{
-    AccountId, SessionId, UserId,
+    AccountId, IntegrationId, SessionId, UserId,
     accounts::{Mode, Platform},
     idempotency::IdempotencyKey,
     integrations::RevokeReason,
@@ -7,7 +7,7 @@ use domain::{
 };
 use time::Duration;
 
-use super::{ACCOUNT, SHOP, START, World, user};
+use super::{ACCOUNT, SHOP, START, World, store::integration, user};
 use crate::shops::{
     NotConfigured,
     connect::{Asked, AuthorizeFailure, CompleteFailure, ConnectService, Owner, Randomness},
@@ -148,6 +148,24 @@ async fn a_shop_in_another_currency_or_connected_elsewhere_is_refused() {
     let refused = world.service().complete(&owner(), Platform::Shopify, &query, None, None).await;
     assert!(matches!(refused, Err(CompleteFailure::Connect(ConnectError::ConnectedElsewhere))), "{refused:?}");
     assert!(world.store.database().tokens.is_none());
+}
+
+/// A token that nobody keeps would stay at the platform.
+#[tokio::test]
+async fn a_second_shop_of_the_platform_is_refused_before_anything_is_exchanged() {
+    let world = World::empty(Platform::Shopify);
+    let query = begin(&world.service(), 1).await;
+    let mut other = integration(IntegrationId(13), Platform::Shopify, START);
+    other.shop = "other.myshopify.com".to_owned();
+    world.store.database().others = vec![other];
+    let refused = world.service().complete(&owner(), Platform::Shopify, &query, None, None).await;
+    assert!(matches!(refused, Err(CompleteFailure::Connect(ConnectError::AlreadyConnected))), "{refused:?}");
+    assert_eq!(world.platform.answers.lock().unwrap().authorizations.len(), 1, "begun, and not completed");
+    let shop = Some("example.myshopify.com");
+    let refused = world.service().authorize(&owner(), Platform::Shopify, shop, random(2), None).await;
+    assert!(matches!(refused, Err(AuthorizeFailure::AlreadyConnected)), "{refused:?}");
+    world.store.database().others[0].revoked_at = Some(START);
+    begin(&world.service(), 3).await;
 }
 
 #[tokio::test]
