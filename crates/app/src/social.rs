@@ -1,5 +1,5 @@
-//! The worker behind conversations: hooks are read, comments decided about, and answers sent once. Beside it what no hook told of
-//! is polled, some profiles at a time, and a language model is asked for its vote where an account wants that.
+//! The worker behind conversations: hooks are read, and comments decided about. Beside it answers are sent once, what no hook told
+//! of is polled, of some accounts at a time, and a language model is asked for its vote where an account wants that.
 
 mod deliver;
 pub mod profiles;
@@ -58,7 +58,9 @@ const POLL_WITHIN: StdDuration = StdDuration::from_secs(60);
 /// Profiles that are polled at a time, one of an account: networks that are slow then keep no other account waiting. Each
 /// profile's calls follow each other, so its limits are kept to as before.
 const POLLS: usize = 8;
-/// Of each kind of work at a time, so that none keeps the others waiting.
+/// Answers that are sent at a time, one of an account, likewise.
+const SENDS: usize = 8;
+/// Hooks, and comments, at a time, so that neither keep the others waiting.
 const AT_ONCE: usize = 50;
 
 /// A network that this service may act on.
@@ -132,10 +134,10 @@ impl SocialWorker {
     pub async fn run(self, stopped: impl Future<Output = ()> + Send) {
         let stopped = stopped.shared();
         let votes = join_all((0..votes::AT_ONCE).map(|_| self.vote(stopped.clone())));
-        tokio::join!(self.answer(stopped.clone()), self.poll(stopped.clone()), votes);
+        tokio::join!(self.decide(stopped.clone()), self.send_all(stopped.clone()), self.poll(stopped.clone()), votes);
     }
 
-    async fn answer(&self, stopped: impl Future<Output = ()>) {
+    async fn decide(&self, stopped: impl Future<Output = ()>) {
         let passed = AtomicI64::new(0);
         let turn = || async { self.turn(&passed).await.map(|()| false) };
         worker::run_to_the_end(stopped, EVERY, "conversations wait; trying again", turn).await;
@@ -147,6 +149,11 @@ impl SocialWorker {
     /// Trouble with the database; what was taken is taken again later.
     pub async fn tick(&self) -> Result<(), StoreError> {
         let worked = self.turn(&AtomicI64::new(0)).await;
+        let sent = for_a_while(|| async {
+            let Some(reply) = self.queue.take_reply(self.now(), Vec::new()).await? else { return Ok(false) };
+            self.deliver_taken(reply).await.map(|()| true)
+        });
+        let worked = worked.and(sent.await);
         let now = self.now();
         let polled = match self.profiles.take_poll(now, POLL_EVERY, Vec::new()).await {
             Ok(Some(profile)) => self.poll_one(profile, now).await,
@@ -156,15 +163,42 @@ impl SocialWorker {
         worked.and(polled)
     }
 
-    /// Reads hooks, decides about comments and sends answers, but of the comments only those after the one that was `passed`
-    /// last, until there are none. What fails of one kind of work keeps no other from being done: the first failure is told in
-    /// the end.
+    /// Reads hooks and decides about comments, but only about those after the one that was `passed` last, until there are none.
+    /// What fails of one kind of work keeps no other from being done: the first failure is told in the end.
     async fn turn(&self, passed: &AtomicI64) -> Result<(), StoreError> {
         let woken = self.intake.wake(self.now()).await;
         let read = for_a_while(|| self.read_hook()).await;
         let decided = for_a_while(|| self.decide_next(passed)).await;
-        let delivered = for_a_while(|| self.deliver_next()).await;
-        woken.and(read).and(decided).and(delivered)
+        woken.and(read).and(decided)
+    }
+
+    /// Sends answers until `stopped`; those under way may end then, for some seconds: one whose sending is dropped is looked for.
+    async fn send_all(&self, stopped: impl Future<Output = ()>) {
+        let (mut stopped, mut sends) = (pin!(stopped), Turns::default());
+        loop {
+            if let Err(error) = self.start_sends(&mut sends).await {
+                outage::warn(&error, "answers wait; trying again");
+            }
+            if sends.wait(stopped.as_mut(), EVERY).await {
+                break;
+            }
+        }
+        sends.finish().await;
+    }
+
+    /// Starts to send the answers that are due, as many as there are places: one of an account, the longest due first.
+    async fn start_sends(&self, sends: &mut Turns) -> Result<(), StoreError> {
+        while sends.len() < SENDS {
+            let busy = sends.accounts().collect();
+            let Some(reply) = self.queue.take_reply(self.now(), busy).await? else { break };
+            let this = self.clone();
+            sends.start(reply.account, async move {
+                if let Err(error) = this.deliver_taken(reply).await {
+                    outage::warn(&error, "an answer could not be sent; it is looked for or sent later");
+                }
+            });
+        }
+        Ok(())
     }
 
     /// Takes the oldest hook in. Whether there was one.

@@ -21,9 +21,8 @@ use super::{Opened, SocialWorker, Way, within};
 const ANSWER_WITHIN: StdDuration = StdDuration::from_secs(30);
 
 impl SocialWorker {
-    /// Sends or looks for the answer that is due first. Whether there was one.
-    pub(super) async fn deliver_next(&self) -> Result<bool, StoreError> {
-        let Some(reply) = self.queue.take_reply(self.now()).await? else { return Ok(false) };
+    /// Sends or looks for an answer.
+    pub(super) async fn deliver_taken(&self, reply: TakenReply) -> Result<(), StoreError> {
         let (account_id, conversation) = (reply.account.0, reply.conversation.0);
         let span = tracing::error_span!("social_reply", account_id, conversation);
         if let Some(settlement) = self.deliver(&reply).instrument(span).await? {
@@ -38,7 +37,7 @@ impl SocialWorker {
             metrics::counter!("social_replies_total", "outcome" => state).increment(1);
             self.queue.settle(&reply, settlement, self.now()).await?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// What came of it. `None`: it is another's by now.

@@ -7,11 +7,12 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId, SocialAccountId,
+    AccountId, ConversationId, SocialAccountId,
     accounts::Platform,
     social::{
+        Author,
         channels::{Change, Comment, Shown},
-        replies::{MockHookLog, MockIntake, MockProfileStore, MockReplyQueue},
+        replies::{MockHookLog, MockIntake, MockProfileStore, MockReplyQueue, Settlement, TakenReply},
         votes::MockVoteStore,
     },
 };
@@ -40,7 +41,7 @@ fn worker(steps: &Steps) -> SocialWorker {
         note(&looked_at, comment.message.0.to_string());
         if comment.message.0 == 1 { Err(StoreError::Overloaded("it takes too long".into())) } else { Ok(None) }
     });
-    queue.expect_take_reply().returning(move |_| {
+    queue.expect_take_reply().returning(move |_, _| {
         note(&sent, "send");
         Ok(None)
     });
@@ -68,7 +69,7 @@ async fn a_comment_that_cannot_be_decided_about_holds_up_nothing_else_and_has_it
         worker.turn(&passed).await.unwrap();
     }
     let steps = steps.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    assert_eq!(steps, ["1", "send", "2", "3", "send", "1", "send"]);
+    assert_eq!(steps, ["1", "2", "3", "1"]);
 }
 
 /// A network that never tells what was written.
@@ -137,4 +138,84 @@ async fn a_network_that_is_slow_holds_up_no_answer_and_no_other_account() {
     assert_eq!(polls, ["poll 1", "poll 3", "poll 2"], "one of an account at a time");
     let meanwhile = steps.iter().skip_while(|step| *step != "poll 1").take_while(|step| *step != "poll 2");
     assert!(meanwhile.filter(|step| *step == "send").count() > 100, "{steps:?}");
+}
+
+/// A network that does not answer for some time.
+struct Slow(Steps);
+
+#[async_trait]
+impl SocialReplies for Slow {
+    fn channel(&self) -> Channel {
+        Channel::Instagram
+    }
+
+    async fn read(&self, _: &Profile, comment: &str) -> Result<Comment, ChannelError> {
+        note(&self.0, format!("read {comment}"));
+        pending().await
+    }
+
+    async fn reply(&self, _: &Profile, _: &str, _: &str) -> Result<String, ChannelError> {
+        Err(ChannelError::NotFound)
+    }
+
+    async fn replies(&self, _: &Profile, _: &str) -> Result<Vec<Shown>, ChannelError> {
+        Ok(Vec::new())
+    }
+
+    async fn changes(&self, _: &Profile, _: OffsetDateTime) -> Result<Vec<Change>, ChannelError> {
+        Ok(Vec::new())
+    }
+}
+
+fn reply(account: i64, comment: &str, now: OffsetDateTime) -> TakenReply {
+    TakenReply {
+        account: AccountId(account),
+        channel: Channel::Instagram,
+        comment_id: comment.to_owned(),
+        conversation: ConversationId(1),
+        profile: SocialAccountId(1),
+        message: "Hola".to_owned(),
+        author: Author::Bot,
+        is_bots: true,
+        comment_hash: Vec::new(),
+        reserved_at: now,
+        claim: 1,
+        attempts: 0,
+        looks: 0,
+        is_unknown: false,
+        may_retry: true,
+        reason: None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_takes_long_holds_up_none_of_another_account_and_no_decision() {
+    let steps = Steps::default();
+    let mut worker = worker(&steps);
+    let now = worker.now();
+    let due = Mutex::new(vec![reply(7, "1", now), reply(7, "2", now), reply(8, "3", now)]);
+    let mut queue = MockReplyQueue::new();
+    queue.expect_take_reply().returning(move |_, busy| {
+        let mut due = due.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = due.iter().position(|reply| !busy.contains(&reply.account));
+        Ok(place.map(|place| due.remove(place)))
+    });
+    queue.expect_settle().returning(|_, settlement, _| {
+        assert!(matches!(settlement, Settlement::Later { .. }), "{settlement:?}");
+        Ok(true)
+    });
+    worker.queue = Arc::new(queue);
+    let sealer = worker.shops.sealer.clone();
+    let mut profiles = MockProfileStore::new();
+    profiles.expect_take_poll().returning(|_, _, _| Ok(None));
+    profiles.expect_profile().returning(move |account, id| Ok(Some(profile(&*sealer, account.0, id.0))));
+    worker.profiles = Arc::new(profiles);
+    let slow = Network { replies: Arc::new(Slow(steps.clone())), is_stand_in: false };
+    worker.networks = HashMap::from([(Channel::Instagram, slow)]);
+    worker.run(sleep(StdDuration::from_secs(35))).await;
+    let steps = steps.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let reads: Vec<_> = steps.iter().filter(|step| step.starts_with("read")).collect();
+    assert_eq!(reads, ["read 1", "read 3", "read 2"], "one of an account at a time");
+    let meanwhile = steps.iter().skip_while(|step| *step != "read 1").take_while(|step| *step != "read 2");
+    assert!(meanwhile.filter(|step| *step == "2").count() > 10, "{steps:?}");
 }

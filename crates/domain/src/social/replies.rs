@@ -266,8 +266,9 @@ pub trait Intake: Send + Sync {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReplyQueue: Send + Sync {
-    /// Takes the answer that is due first, and holds it for [`LEASE`]. One whose worker died while sending is unknown.
-    async fn take_reply(&self, now: OffsetDateTime) -> Result<Option<TakenReply>, StoreError>;
+    /// Takes the answer that is due first, but of no account that is `busy`, and holds it for [`LEASE`]. One whose worker died while
+    /// sending is unknown.
+    async fn take_reply(&self, now: OffsetDateTime, busy: Vec<AccountId>) -> Result<Option<TakenReply>, StoreError>;
     /// Commits that the answer is about to be sent, if it may be.
     async fn sending(&self, reply: &TakenReply, now: OffsetDateTime) -> Result<Permit, StoreError>;
     /// Writes what came of it, with the event if it was sent, in one transaction guarded by the claim. False when it is

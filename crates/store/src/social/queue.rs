@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Bool, Bytea, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Bytea, Nullable, Text, Timestamptz},
 };
 use diesel_async::AsyncPgConnection;
 use domain::{
@@ -29,10 +29,10 @@ use crate::{
 };
 
 statement!(
-    /// The answer that is due first. Locks nothing: it looks at every account.
-    Due(now: OffsetDateTime => Timestamptz) -> DueRow = "
+    /// The answer that is due first, but of no account that is busy. Locks nothing: it looks at every account.
+    Due(now: OffsetDateTime => Timestamptz, busy: Vec<i64> => Array<BigInt>) -> DueRow = "
     SELECT account_id, channel, comment_id, claim FROM auto_replies
-    WHERE due_at <= $1 AND state IN ('reserved', 'sending', 'unknown') ORDER BY due_at LIMIT 1"
+    WHERE due_at <= $1 AND account_id <> ALL ($2) AND state IN ('reserved', 'sending', 'unknown') ORDER BY due_at LIMIT 1"
 );
 
 row!(
@@ -114,10 +114,11 @@ row!(
 
 #[async_trait]
 impl ReplyQueue for Store {
-    async fn take_reply(&self, now: OffsetDateTime) -> Result<Option<TakenReply>, StoreError> {
+    async fn take_reply(&self, now: OffsetDateTime, busy: Vec<AccountId>) -> Result<Option<TakenReply>, StoreError> {
+        let due = Due { now, busy: busy.into_iter().map(|account| account.0).collect() };
         let taken = self
             .run::<_, Failure>(async |connection| {
-                let due: Option<DueRow> = Due { now }.get_result(connection).await.optional()?;
+                let due: Option<DueRow> = due.get_result(connection).await.optional()?;
                 let Some(DueRow { account_id, channel, comment_id, claim }) = due else { return Ok(None) };
                 let take =
                     Take { account: account_id, channel: &channel, comment: &comment_id, claim, until: now + LEASE };

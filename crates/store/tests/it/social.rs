@@ -398,7 +398,8 @@ async fn the_bot_answers_only_in_open_conversations() {
     assert!(!next(&db).await.unwrap().thread.is_open);
     let send = Decision::Send { choice, due_at: NOW };
     db.store.decided(&before, &classify("¿precio?"), send, None, NOW).await.unwrap();
-    let reply = db.store.take_reply(NOW).await.unwrap().unwrap();
+    assert_eq!(db.store.take_reply(NOW, vec![account]).await.unwrap(), None, "the account is busy");
+    let reply = db.store.take_reply(NOW, vec![AccountId(account.0 + 1)]).await.unwrap().unwrap();
     assert_eq!(db.store.sending(&reply, NOW).await.unwrap(), Permit::Stopped(Reason::HumanActive));
     becomes(Status::Open).await;
     assert_eq!(db.store.sending(&reply, NOW).await.unwrap(), Permit::Granted);

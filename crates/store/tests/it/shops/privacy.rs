@@ -290,7 +290,7 @@ async fn an_answer_on_its_way_brings_back_nothing_of_who_was_forgotten() {
         "UPDATE auto_replies SET state = 'sending', due_at = CASE WHEN message = 'Hola ana' THEN $2::timestamptz END,
         template_id = 1, template_version = 1 WHERE account_id = $1";
     db.sql.execute(send, &[&mine.0, &NOW]).await.unwrap();
-    let taken = db.store.take_reply(NOW).await.unwrap().unwrap();
+    let taken = db.store.take_reply(NOW, Vec::new()).await.unwrap().unwrap();
     assert_eq!(taken.message, "Hola ana");
     let note = Entry::new(user(&db, mine).await, Actor::Operator, Action::CustomerForgotten, None);
     PrivacyStore::forget(&*db.store, mine, Platform::Shopify, "ana", note, NOW).await.unwrap();
@@ -314,7 +314,7 @@ async fn an_answer_to_a_comment_without_an_author_is_kept_though_the_comment_was
         "UPDATE auto_replies SET state = 'sending', due_at = CASE WHEN message = 'Hola ana' THEN $2::timestamptz END,
         template_id = 1, template_version = 1, author_external_id = NULL WHERE account_id = $1";
     db.sql.execute(send, &[&mine.0, &NOW]).await.unwrap();
-    let taken = db.store.take_reply(NOW).await.unwrap().unwrap();
+    let taken = db.store.take_reply(NOW, Vec::new()).await.unwrap().unwrap();
     let removed = "UPDATE conversation_messages SET author_external_id = NULL, body = NULL, deleted_at = $2 WHERE account_id = $1";
     db.sql.execute(removed, &[&mine.0, &NOW]).await.unwrap();
     let sent = Settlement::Sent { reply_id: "r".into(), recovered: false };
