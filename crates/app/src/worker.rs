@@ -54,7 +54,7 @@ pub async fn run_to_the_end<F: Future<Output = Result<bool, StoreError>>>(
     }
 }
 
-/// Turns under way: who starts them keeps to one an account, so that none has all places.
+/// Turns under way: who starts them keeps to one or some an account, so that none has all places.
 #[derive(Default)]
 pub struct Turns {
     running: JoinSet<()>,

@@ -36,7 +36,7 @@ const LONGEST_PAUSE: time::Duration = time::Duration::DAY;
 const EVERY: Duration = Duration::from_secs(1);
 /// How often what is kept for a time only is removed.
 const PRUNED_EVERY: Duration = Duration::from_secs(3_600);
-/// Due connections that are looked at: those of accounts that are being read are passed over.
+/// Due connections that are looked at: those of accounts that have all their places are passed over.
 const LOOKED_AT: i64 = 100;
 
 /// What shops are read with.
@@ -75,7 +75,12 @@ impl Syncer {
         turns.finish().await;
     }
 
-    /// Starts turns for connections that are due, as many as there are places: one per account, the longest due first.
+    /// Connections of one account that are read at a time: a slow one keeps no other waiting, and no account has all places.
+    fn of_an_account(&self) -> usize {
+        self.at_once.div_ceil(2)
+    }
+
+    /// Starts turns for connections that are due, as many as there are places, the longest due first.
     async fn start_due(&self, turns: &mut Turns) -> Result<(), StoreError> {
         if turns.len() >= self.at_once {
             return Ok(());
@@ -84,7 +89,7 @@ impl Syncer {
             if turns.len() >= self.at_once {
                 return Ok(());
             }
-            if turns.accounts().any(|account| account == due.account) {
+            if turns.accounts().filter(|account| *account == due.account).count() >= self.of_an_account() {
                 continue;
             }
             if let Some(leased) = self.ports.syncs.lease(due, LEASE_SECONDS).await? {

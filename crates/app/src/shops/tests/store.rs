@@ -1,7 +1,7 @@
 //! The ports of the database, in memory.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
@@ -71,6 +71,9 @@ pub struct Database {
     pub entries: Vec<InboxEntry>,
     /// Whose hooks they are, if not the shop's.
     pub entries_of: Option<IntegrationId>,
+    /// Other connections of the account that are due.
+    pub also_due: Vec<IntegrationId>,
+    pub lease_asked_for: BTreeSet<IntegrationId>,
     /// Hooks that were received, and when.
     pub received: Vec<(Hook, OffsetDateTime)>,
     /// Until when hooks were taken, and then held.
@@ -339,11 +342,13 @@ impl SyncStore for FakeStore {
     async fn due(&self, now: OffsetDateTime, _: i64) -> Result<Vec<DueSync>, StoreError> {
         let database = self.database();
         let is_due = database.due_at.is_some_and(|due| due <= now);
-        Ok(if is_due { vec![DueSync { account: ACCOUNT, integration: SHOP }] } else { vec![] })
+        let due = is_due.then_some(SHOP).into_iter().chain(database.also_due.iter().copied());
+        Ok(due.map(|integration| DueSync { account: ACCOUNT, integration }).collect())
     }
 
     async fn lease(&self, due: DueSync, _: i64) -> Result<Option<LeasedSync>, StoreError> {
         let mut database = self.database();
+        database.lease_asked_for.insert(due.integration);
         let Some(integration) = database.integration.clone().filter(|known| known.revoked_at.is_none()) else {
             return Ok(None);
         };

@@ -784,3 +784,14 @@ async fn an_ad_account_is_read_back_and_what_still_changes_again_every_day() {
     assert!(answers.windows.is_empty() && answers.catalogue_passes == 0, "no orders are asked for");
     assert_eq!(world.last_error(), None);
 }
+
+/// A shop of a large history is read for minutes, an ad account beside it in seconds.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_takes_long_keeps_no_other_of_its_account_waiting() {
+    let world = World::connected(Platform::Shopify);
+    world.store.dies_before_recording.store(true, Ordering::SeqCst);
+    world.store.database().also_due = vec![IntegrationId(13)];
+    world.syncer().run(tokio::time::sleep(std::time::Duration::from_secs(5))).await;
+    assert!(world.store.database().runs.is_empty(), "the first one is on its way");
+    assert_eq!(world.store.database().lease_asked_for, [SHOP, IntegrationId(13)].into());
+}
