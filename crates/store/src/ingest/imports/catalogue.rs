@@ -28,10 +28,23 @@ const TABLES: &str = "
 
 session_statement!(
     after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
-    /// The last row of a SKU counts, but for its costs.
-    GATHER(account: BigInt) -> () = "INSERT INTO import_catalogue
+    /// Of each column the last row of a SKU that says something counts: a row that leaves it open takes nothing back. Costs are
+    /// gathered by day.
+    GATHER(account: BigInt) -> () = "INSERT INTO import_catalogue (sku, name, category, price, stock, on_order, lead_time_days,
+        pack_size, min_order_qty, product_id, is_known)
     SELECT came.*, products.id, products.id IS NOT NULL
-    FROM (SELECT DISTINCT ON (upper(sku COLLATE \"C\")) * FROM import_rows ORDER BY upper(sku COLLATE \"C\"), no DESC) came
+    FROM (
+        SELECT (array_agg(sku ORDER BY no DESC))[1] AS sku,
+            (array_agg(name ORDER BY no DESC) FILTER (WHERE name IS NOT NULL))[1],
+            (array_agg(category ORDER BY no DESC) FILTER (WHERE category IS NOT NULL))[1],
+            (array_agg(price ORDER BY no DESC) FILTER (WHERE price IS NOT NULL))[1],
+            (array_agg(stock ORDER BY no DESC) FILTER (WHERE stock IS NOT NULL))[1],
+            (array_agg(on_order ORDER BY no DESC) FILTER (WHERE on_order IS NOT NULL))[1],
+            (array_agg(lead_time_days ORDER BY no DESC) FILTER (WHERE lead_time_days IS NOT NULL))[1],
+            (array_agg(pack_size ORDER BY no DESC) FILTER (WHERE pack_size IS NOT NULL))[1],
+            (array_agg(min_order_qty ORDER BY no DESC) FILTER (WHERE min_order_qty IS NOT NULL))[1]
+        FROM import_rows GROUP BY upper(sku COLLATE \"C\")
+    ) came
     LEFT JOIN products ON products.account_id = $1
         AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")"
 );

@@ -65,6 +65,19 @@ async fn the_catalogue_adds_changes_and_keeps_what_it_does_not_say() {
     assert_eq!(shop.texts(PRODUCTS).await, ["CUP|CUP|0", "MUG|A mug|Kitchen|11|4|12|3|14|6|12"]);
 }
 
+/// As two files do, one after the other.
+#[tokio::test]
+async fn a_later_line_of_a_product_takes_nothing_back_that_it_leaves_open() {
+    let shop = Shop::open().await;
+    let dearer = ProductRow { price: Some(decimal("11")), ..bare("mug") };
+    let file = vec![product("MUG"), ProductRow { stock: Some(0), ..bare("MUG") }, dearer];
+    let summary = shop.importer.products(shop.target(), rows(file.clone())).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 1, changed: 0, unchanged: 0 });
+    assert_eq!(shop.texts(PRODUCTS).await, ["mug|A mug|Kitchen|11|4|0|3|14|6|12"]);
+    let summary = shop.importer.products(shop.target(), rows(file)).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 0, changed: 0, unchanged: 1 });
+}
+
 #[tokio::test]
 async fn order_lines_do_not_rename_what_the_catalogue_named() {
     let shop = Shop::open().await;
