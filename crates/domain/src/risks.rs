@@ -337,7 +337,7 @@ impl ConnectedShop {
 pub struct FailingWebhook {
     pub id: SubscriptionId,
     pub failing_since: OffsetDateTime,
-    /// Deliveries that have not arrived yet.
+    /// Deliveries that have not arrived yet, counted up to [`MOST_COUNTED`](crate::queues::MOST_COUNTED).
     pub waiting: i64,
 }
 

@@ -9,6 +9,7 @@ use domain::{
     jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
     metrics::returns::OrderValue,
     page::PageRequest,
+    queues::MOST_COUNTED,
     risks::{
         Action, Assumption, ChannelRevenue, Credits, CustomerRevenue, Evidence, Exposure, FailingWebhook, Filter,
         Finding, Kind, Links, Listing, Measure, OpenInsight, ProductSales, Risk, RiskSource, RiskStore, RiskWriter,
@@ -314,6 +315,23 @@ async fn the_situation_is_what_the_account_has() {
 
     let nothing = db.store.situation(other, last, NOW).await.unwrap();
     assert_eq!(nothing, domain::risks::Situation::default());
+}
+
+/// A count of millions would not end in time.
+#[tokio::test]
+async fn deliveries_that_wait_are_counted_up_to_a_bound() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let sql = format!(
+        "INSERT INTO webhook_subscriptions (account_id, id, url, events, sealed_secret, created_at, active, failing_since)
+            VALUES ({0}, 1, 'https://a.example', '{{*}}', '', now(), true, '2026-03-01');
+         INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+            SELECT {0}, 1, n, gen_random_uuid(), 'pending', now(), now() FROM generate_series(0, {MOST_COUNTED}) AS n",
+        account.0
+    );
+    db.sql.batch_execute(&sql).await.unwrap();
+    let found = db.store.situation(account, date!(2026 - 03 - 01), NOW).await.unwrap();
+    assert_eq!(found.webhooks[0].waiting, MOST_COUNTED);
 }
 
 /// Two campaigns, one of which no longer spends; each with an ad of a creative that people tired of.

@@ -12,6 +12,7 @@ use domain::{
     credits::runway::USE_DAYS,
     integrations::Integration,
     metrics::returns::OrderValue,
+    queues::MOST_COUNTED,
     risks::{
         ChannelRevenue, ConnectedShop, Credits, CustomerBase, CustomerRevenue, FailingWebhook, LIKELY_CHURN,
         OpenInsight, ProductSales, QUESTION_WAITS, RiskSource, Situation, TiredAd, URGENT_WAITS, Unanswered,
@@ -165,10 +166,13 @@ impl From<CreditsRow> for Credits {
 }
 
 statement!(
-    Webhooks(account: i64 => BigInt) -> WebhookRow = "
+    /// What waits is counted up to a bound: a receiver that was away for days has millions of deliveries.
+    Webhooks(account: i64 => BigInt, most: i64 => BigInt) -> WebhookRow = "
     SELECT w.id, w.failing_since, (
-        SELECT count(*) FROM deliveries d
-        WHERE d.account_id = $1 AND d.subscription_id = w.id AND d.state IN ('pending', 'held')) AS waiting
+        SELECT count(*) FROM (
+            SELECT FROM deliveries d
+            WHERE d.account_id = $1 AND d.subscription_id = w.id AND d.state IN ('pending', 'held') LIMIT $2::bigint
+        ) AS counted) AS waiting
     FROM webhook_subscriptions w
     WHERE w.account_id = $1 AND w.active AND w.revoked_at IS NULL AND w.failing_since IS NOT NULL ORDER BY w.id"
 );
@@ -316,7 +320,7 @@ async fn read(
         channels: Channels { account, first, last }.load(connection).await?,
         shops,
         credits: CreditsLeft { account, since: now - Duration::days(USE_DAYS) }.get_result(connection).await?,
-        webhooks: Webhooks { account }.load(connection).await?,
+        webhooks: Webhooks { account, most: MOST_COUNTED }.load(connection).await?,
         insights: Insights { account }.load(connection).await?,
         campaigns,
         order_value,
