@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use diesel::result::Error;
+use diesel::{result::Error, sql_types::Bool};
 use diesel_async::{AnsiTransactionManager, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
 use domain::{AccountId, StoreError};
 use futures_util::{FutureExt, future::BoxFuture};
@@ -17,7 +17,9 @@ use crate::{
         error::Failure,
         pipeline::{self, Pipeline},
         pool::{self, Pool, PooledConnection},
+        query::RunQueryDsl,
         replica::Replica,
+        statement::Scalar,
         streams,
     },
 };
@@ -96,7 +98,7 @@ impl Target {
         let connection = pool::acquire(&self.pool).await?;
         let mut session = Session::begin(connection, begin).await?;
         let done = work(session.connection()).await;
-        session.end(done.is_ok()).await?;
+        session.end(done.is_ok(), self.options.pooler).await?;
         done
     }
 
@@ -159,6 +161,11 @@ pub(crate) fn count_read(server: &'static str) {
     metrics::counter!("database_reads_total", "server" => server).increment(1);
 }
 
+statement!(
+    /// A standby's sessions are, and those that began while the database was set to take no writes.
+    IsReadOnly() -> Scalar<Bool> = "SELECT current_setting('transaction_read_only')::boolean"
+);
+
 /// A connection at work. Its steps are boxed, so that the compiler looks into them once and not for each piece of work.
 struct Session {
     connection: PooledConnection,
@@ -184,7 +191,7 @@ impl Session {
         &mut self.connection
     }
 
-    fn end(mut self, succeeded: bool) -> BoxFuture<'static, Result<(), Error>> {
+    fn end(mut self, succeeded: bool, pooler: Pooler) -> BoxFuture<'static, Result<(), Error>> {
         async move {
             let mut ended = Ok(());
             if self.in_transaction && succeeded {
@@ -193,10 +200,18 @@ impl Session {
                 // What failed first is what matters; a connection that cannot roll back is broken and not reused.
                 let _ = AnsiTransactionManager::rollback_transaction(self.connection()).await;
             }
-            pool::release(self.connection);
+            // A session that takes no writes is closed: it would stay so for good, though the database's name leads to another
+            // server by now, or the database takes writes again. Behind a pooler the session is not the connection's.
+            if succeeded || pooler != Pooler::None || !self.is_read_only().await {
+                pool::release(self.connection);
+            }
             ended
         }
         .boxed()
+    }
+
+    async fn is_read_only(&mut self) -> bool {
+        IsReadOnly {}.get_result(self.connection()).await.unwrap_or(false)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{StoreError, accounts::AccountStore, error::Chain, health::Health};
+use domain::{StoreError, accounts::AccountStore, error::Chain, health::Health, uptime::ProbeStore};
 use store::{PoolOptions, Store};
 use testkit::TestDb;
 use tokio_postgres::Client;
@@ -82,6 +82,24 @@ async fn a_session_that_is_ended_means_that_the_database_is_away() {
     let (listed, ()) = tokio::join!(AccountStore::list(&store), ended);
     let error = listed.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{}", Chain(&error));
+}
+
+/// As after a failover, when the database's name led to the standby for a while.
+#[tokio::test]
+async fn a_session_that_takes_no_writes_is_not_kept() {
+    let db = TestDb::new().await.unwrap();
+    let sql = db.client().await.unwrap();
+    let set = async |setting: &str| {
+        let alter = format!("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I {setting}', current_database()); END $$");
+        sql.batch_execute(&alter).await.unwrap();
+    };
+    set("SET default_transaction_read_only = on").await;
+    let options = PoolOptions { max_connections: 1, ..testkit::patient() };
+    let store = Store::connect(&db.connect().unwrap(), options).unwrap();
+    let error = store.record(&[]).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{}", Chain(&error));
+    set("RESET default_transaction_read_only").await;
+    store.record(&[]).await.unwrap();
 }
 
 #[tokio::test]
