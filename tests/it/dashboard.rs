@@ -134,7 +134,7 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("POST", "/reorder/1", CHANGES),
     ("GET", "/customers", ANY),
     ("GET", "/customers?q=%3Cb%3E%25", ANY),
-    ("GET", "/customers?segment=at_risk&source=shopify", ANY),
+    ("GET", "/customers?segment=at_risk&source=shopify&order_by=churn_score", ANY),
     ("GET", "/customers/1", ANY),
     ("GET", "/customers/1/data.json", OWNS),
     ("POST", "/customers/1/forget", OWNS),

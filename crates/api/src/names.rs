@@ -70,6 +70,7 @@ types! {
     DeliveryStateName => DeliveryState::NAMES;
     PlatformName => Platform::SHOP_NAMES;
     SegmentName => customers::Segment::NAMES;
+    CustomerOrderName => customers::OrderBy::NAMES;
     /// What an account is connected to.
     ProviderName => Platform::NAMES;
     AdPlatformName => ads::AdPlatform::NAMES;

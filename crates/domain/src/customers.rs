@@ -29,6 +29,15 @@ text_enum!(
     }
 );
 
+text_enum!(
+    /// What customers are listed by, the highest first; without it the newest are.
+    OrderBy {
+        /// Those without a purchase, who have no score, come last.
+        ChurnScore = "churn_score",
+        LtvEstimate = "ltv_estimate",
+    }
+);
+
 /// A customer. Money is in the account's currency; everything from `orders_count` to `first_purchase_at` is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Customer {
@@ -57,12 +66,17 @@ pub struct Customer {
 /// Days since the last purchase within which a customer counts as active; the horizon of `churn_score`.
 pub const ACTIVE_DAYS: i64 = 90;
 
-/// Which customers to list.
+/// Which customers to list, and by what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Filter {
     pub source: Option<Platform>,
     pub segment: Option<Segment>,
+    pub order_by: Option<OrderBy>,
 }
+
+/// Parts of the same width that the scale of a [`churn_score`](Customer::churn_score) is cut into. A score between two of them is
+/// in the upper one; 1 is in the last.
+pub const CHURN_PARTS: usize = 10;
 
 /// What the customers of a segment are together. Money is in the account's currency, not rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +92,8 @@ pub struct SegmentFigures {
     /// Customers that have a [`churn_score`](Customer::churn_score), and the sum of these.
     pub scored: i64,
     pub churn_score: Decimal,
+    /// How many of them have a score in each part of its scale.
+    pub churn_parts: [i64; CHURN_PARTS],
 }
 
 /// What the customers of all segments are together. Money is in the account's currency.
@@ -88,6 +104,8 @@ pub struct SegmentTotals {
     pub active: i64,
     pub orders_count: i64,
     pub revenue_total: Decimal,
+    /// How many have a [`churn_score`](Customer::churn_score) in each part of its scale.
+    pub churn_parts: [i64; CHURN_PARTS],
 }
 
 impl SegmentTotals {
@@ -98,7 +116,16 @@ impl SegmentTotals {
             active: sum(|segment| segment.active),
             orders_count: sum(|segment| segment.orders_count),
             revenue_total: segments.iter().map(|segment| segment.revenue_total).sum(),
+            churn_parts: std::array::from_fn(|part| {
+                segments.iter().filter_map(|segment| segment.churn_parts.get(part)).sum()
+            }),
         }
+    }
+
+    /// The parts of the scale of a churn score: from where, to where, and how many customers.
+    pub fn churn_histogram(&self) -> impl Iterator<Item = (Decimal, Decimal, i64)> {
+        let tenths = (0_i64..).map(|tenths| Decimal::new(tenths, 1));
+        tenths.zip(self.churn_parts).map(|(from, customers)| (from, from + Decimal::new(1, 1), customers))
     }
 
     /// The part of all customers that are of a segment; `None` where there are none.
@@ -124,6 +151,7 @@ impl SegmentFigures {
             ltv_estimate: Decimal::ZERO,
             scored: 0,
             churn_score: Decimal::ZERO,
+            churn_parts: [0; CHURN_PARTS],
         }
     }
 
@@ -153,7 +181,8 @@ pub struct CustomerOrder {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CustomerStore: Send + Sync {
-    /// Newest first (id descending).
+    /// Newest first (id descending), or in the order of the filter, of equals the newest first. The cursor is the number of the
+    /// last one before; in an order the list goes on behind the place where that one stands now.
     async fn page(
         &self,
         account: AccountId,
@@ -175,7 +204,7 @@ pub trait CustomerStore: Send + Sync {
         id: CustomerId,
         page: PageRequest,
     ) -> Result<Page<CustomerOrder>, StoreError>;
-    /// All that fit below the cursor, newest first, read as they are consumed, and how fresh they are at the start.
+    /// All that fit behind the cursor, in the same order, read as they are consumed, and how fresh they are at the start.
     async fn stream(
         &self,
         account: AccountId,
@@ -214,6 +243,19 @@ mod tests {
         let [vip, lost] = shares([figures(Segment::Vip, 1, dec!(-5)), SegmentFigures::empty(Segment::Lost)]);
         assert_eq!((vip, lost), ((Some(dec!(1)), None), (Some(dec!(0)), None)));
         assert_eq!(shares([Segment::Vip, Segment::Lost].map(SegmentFigures::empty)), [(None, None); 2]);
+    }
+
+    #[test]
+    fn the_scores_of_all_segments_are_in_parts_of_one_scale() {
+        let parts = |first, last| {
+            let mut parts = [0; CHURN_PARTS];
+            (parts[0], parts[CHURN_PARTS - 1]) = (first, last);
+            SegmentFigures { churn_parts: parts, ..SegmentFigures::empty(Segment::Lost) }
+        };
+        let histogram: Vec<_> = SegmentTotals::of(&[parts(1, 2), parts(3, 4)]).churn_histogram().collect();
+        assert_eq!(histogram.len(), CHURN_PARTS);
+        assert_eq!([histogram[0], histogram[1]], [(dec!(0), dec!(0.1), 4), (dec!(0.1), dec!(0.2), 0)]);
+        assert_eq!(histogram[9], (dec!(0.9), dec!(1), 6));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use ::web::row;
 use actix_web::{Either, HttpResponse, http::Method, web};
 use domain::{
     accounts::Platform,
-    customers::{Customer, Filter, Segment},
+    customers::{Customer, Filter, OrderBy, Segment},
     error::UnknownValue,
     freshness::Dated,
     money::Currency,
@@ -153,6 +153,10 @@ pub struct ListParams {
     /// `prospect`.
     #[param(value_type = names::SegmentName, inline, required = false)]
     segment: Option<Segment>,
+    /// `churn_score` or `ltv_estimate`: the highest first, of equals the newest first; without it the newest first. Customers
+    /// without a `churn_score` come last.
+    #[param(value_type = names::CustomerOrderName, inline, required = false)]
+    order_by: Option<OrderBy>,
     #[validate(nested)]
     #[param(inline, required = false)]
     limit: Limit<25, 100>,
@@ -165,9 +169,10 @@ pub struct ListParams {
 
 impl Input for ListParams {}
 
-/// Customers, newest first.
+/// Customers, newest first or by a figure.
 ///
-/// Lists the customers, newest first. As CSV without `limit` all of them are streamed.
+/// Lists the customers, newest first, or by what `order_by` names. A list goes on behind the place where the customer of the
+/// cursor stands by then: the figures change every night. As CSV without `limit` all of them are streamed.
 #[utoipa::path(
     get, path = "/api/v1/customers", tag = "customers", operation_id = "list_customers",
     params(ListParams),
@@ -185,9 +190,9 @@ pub async fn get(
     streams: web::Data<Streams>,
     method: Method,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { source, segment, limit, cursor, as_of }, format, warnings } = query;
+    let Listing { params: ListParams { source, segment, order_by, limit, cursor, as_of }, format, warnings } = query;
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
-    let (currency, filter) = (caller.currency(), Filter { source, segment });
+    let (currency, filter) = (caller.currency(), Filter { source, segment, order_by });
     let body = move |customer| CustomerBody::new(customer, currency);
     let today = caller.zone().day_of(now);
     if format == Format::Csv && limit.requested().is_none() {

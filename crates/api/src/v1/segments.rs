@@ -6,6 +6,7 @@ use domain::{
     freshness::Dated,
     money::Currency,
 };
+use rust_decimal::Decimal;
 use serde::Serialize;
 use time::Duration;
 use utoipa::ToSchema;
@@ -66,12 +67,27 @@ struct TotalsBody {
     revenue_total: JsonDecimal,
 }
 
+/// The customers whose `churn_score` is in a part of its scale.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChurnPart)]
+struct ChurnPartBody {
+    #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.9)]
+    from: JsonDecimal,
+    /// Not in the part itself, but for 1.
+    #[schema(value_type = f64, minimum = 0, maximum = 1, example = 1)]
+    to: JsonDecimal,
+    #[schema(example = 74)]
+    customers: i64,
+}
+
 /// Every segment, those without customers as well.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CustomerSegments)]
 pub struct Body {
     data: Vec<SegmentBody>,
     totals: TotalsBody,
+    /// The customers of all segments who have a `churn_score`, by its ten parts of the same width.
+    churn_histogram: Vec<ChurnPartBody>,
     freshness: FreshnessBody,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
@@ -91,6 +107,7 @@ impl SegmentBody {
             ltv_estimate: _,
             scored: _,
             churn_score: _,
+            churn_parts: _,
         } = *figures;
         Self {
             segment,
@@ -108,8 +125,14 @@ impl SegmentBody {
 
 impl TotalsBody {
     fn new(totals: SegmentTotals, currency: Currency) -> Self {
-        let SegmentTotals { customers, active, orders_count, revenue_total } = totals;
+        let SegmentTotals { customers, active, orders_count, revenue_total, churn_parts: _ } = totals;
         Self { customers, active, orders_count, revenue_total: JsonDecimal::money(revenue_total, currency) }
+    }
+}
+
+impl ChurnPartBody {
+    fn new((from, to, customers): (Decimal, Decimal, i64)) -> Self {
+        Self { from: JsonDecimal::ratio(from), to: JsonDecimal::ratio(to), customers }
     }
 }
 
@@ -130,9 +153,11 @@ pub async fn get(caller: Caller, query: Query<AsOfParams>, state: web::Data<Stat
     let active_since = now - Duration::days(ACTIVE_DAYS);
     let Dated { found, freshness } = state.customers.segments(account, active_since).await?;
     let (totals, currency) = (SegmentTotals::of(&found), caller.currency());
+    let churn_histogram = totals.churn_histogram().map(ChurnPartBody::new).collect();
     Reply::found(&Body {
         data: found.iter().map(|figures| SegmentBody::new(figures, &totals, currency)).collect(),
         totals: TotalsBody::new(totals, currency),
+        churn_histogram,
         freshness: FreshnessBody::new(freshness, caller.zone(), now),
         api_version: API_VERSION,
         warnings,

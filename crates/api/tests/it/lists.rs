@@ -9,7 +9,7 @@ use domain::{
     anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, MockAnomalyStore, Severity},
     as_of::MockAsOfStore,
     credits::{AutoTopup, Credits, MockCreditLedger, Transaction, TransactionKind},
-    customers::{self, Customer, MockCustomerStore, Segment, SegmentFigures},
+    customers::{self, Customer, MockCustomerStore, OrderBy, Segment, SegmentFigures},
     daily::Dimension,
     freshness::{Dated, Freshness},
     insights::{Category, Filter, Insight, MockInsightStore, Wording},
@@ -86,7 +86,11 @@ fn with_customers(expect: impl FnOnce(&mut MockCustomerStore)) -> Service {
 #[test]
 fn a_page_of_customers() {
     let service = with_customers(|customers| {
-        let filter = customers::Filter { source: Some(Platform::Tiendanube), segment: Some(Segment::Vip) };
+        let filter = customers::Filter {
+            source: Some(Platform::Tiendanube),
+            segment: Some(Segment::Vip),
+            order_by: Some(OrderBy::ChurnScore),
+        };
         customers
             .expect_page()
             .with(eq(ACCOUNT), eq(filter), eq(PageRequest { limit: 2, cursor: Some(50) }))
@@ -97,7 +101,8 @@ fn a_page_of_customers() {
                 ))
             });
     });
-    let answer = service.get("/api/v1/customers?limit=2&cursor=50&source=tiendanube&segment=vip", BOTH);
+    let answer =
+        service.get("/api/v1/customers?limit=2&cursor=50&source=tiendanube&segment=vip&order_by=churn_score", BOTH);
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert_eq!(
         answer.json(),
@@ -141,6 +146,7 @@ fn all_nine_segments_with_their_parts_of_the_whole() {
                     ltv_estimate: dec!(123.456789),
                     scored: 1,
                     churn_score: dec!(0.05555),
+                    churn_parts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0],
                 },
                 Segment::Lost => SegmentFigures {
                     segment: Segment::Lost,
@@ -151,6 +157,7 @@ fn all_nine_segments_with_their_parts_of_the_whole() {
                     ltv_estimate: dec!(0),
                     scored: 2,
                     churn_score: dec!(1.8),
+                    churn_parts: [0, 0, 0, 0, 0, 0, 0, 0, 1, 1],
                 },
                 other => SegmentFigures::empty(*other),
             };
@@ -175,6 +182,9 @@ fn all_nine_segments_with_their_parts_of_the_whole() {
         ]
     );
     assert_eq!(body["totals"], json!({"customers": 3, "active": 1, "orders_count": 11, "revenue_total": 1000.0}));
+    let histogram: Vec<_> = body["churn_histogram"].as_array().unwrap().iter().map(|part| &part["customers"]).collect();
+    assert_eq!(histogram, [1, 0, 0, 0, 0, 0, 0, 0, 1, 1].map(|count| json!(count)).iter().collect::<Vec<_>>());
+    assert_eq!(body["churn_histogram"][1], json!({"from": 0.1, "to": 0.2, "customers": 0}));
     assert_eq!((&body["freshness"], &body["api_version"]), (&shown_freshness("customer_metrics"), &json!("v1")));
 }
 
@@ -211,6 +221,7 @@ fn the_limit_has_a_default_and_a_maximum(#[case] query: &str, #[case] applied: i
 #[rstest]
 #[case("customers?source=amazon", "source", Platform::SHOP_NAMES)]
 #[case("customers?segment=best", "segment", Segment::NAMES)]
+#[case("customers?order_by=revenue_total", "order_by", OrderBy::NAMES)]
 #[case("customers?source=Shopify", "source", Platform::SHOP_NAMES)]
 #[case("customers?source=", "source", Platform::SHOP_NAMES)]
 #[case("customers?format=CSV", "format", &["json", "csv"])]

@@ -3,9 +3,9 @@
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     accounts::Platform,
-    customers::{ACTIVE_DAYS, Customer, Filter, Segment, SegmentFigures, SegmentTotals},
+    customers::{ACTIVE_DAYS, Customer, Filter, OrderBy, Segment, SegmentFigures, SegmentTotals},
     freshness::Dated,
-    metrics::Unit,
+    metrics::{Unit, ratios::quotient},
     money::round,
     page::{Page, PageRequest},
     search::Prefix,
@@ -43,8 +43,9 @@ const LIST: &str = "h-customers";
 struct Query {
     source: Option<Platform>,
     segment: Option<Segment>,
+    order_by: Option<OrderBy>,
     cursor: Option<i64>,
-    /// What the name or e-mail begins with; then platform and segment do not matter.
+    /// What the name or e-mail begins with; then platform, segment and order do not matter.
     text: Option<String>,
 }
 
@@ -53,23 +54,25 @@ impl Query {
         Ok(Self {
             source: query::one(request, "source")?,
             segment: query::one(request, "segment")?,
+            order_by: query::one(request, "order_by")?,
             cursor: query::cursor(request)?,
             text: query::text(request),
         })
     }
 
-    fn pairs(&self) -> [Option<String>; 3] {
+    fn pairs(&self) -> [Option<String>; 4] {
         [
             self.source.map(|source| format!("source={source}")),
             self.segment.map(|segment| format!("segment={segment}")),
+            self.order_by.map(|order_by| format!("order_by={order_by}")),
             self.cursor.map(|cursor| format!("cursor={cursor}")),
         ]
     }
 
     fn address(&self) -> String {
-        let [source, segment, cursor] = self.pairs();
+        let [source, segment, order_by, cursor] = self.pairs();
         let text = self.text.as_deref().map(query::text_pair);
-        query::address(Here::Customers.address(), [source, segment, text, cursor])
+        query::address(Here::Customers.address(), [source, segment, order_by, text, cursor])
     }
 
     /// The call that gives the same, where nobody is looked up.
@@ -82,7 +85,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let query = Query::of(&request)?;
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
-    let filter = Filter { source: query.source, segment: query.segment };
+    let filter = Filter { source: query.source, segment: query.segment, order_by: query.order_by };
     let active_since = writer.now - Duration::days(ACTIVE_DAYS);
     let (segments, found) = try_join!(state.customers.segments(viewer.account(), active_since), async {
         match query.text.as_deref().and_then(Prefix::new) {
@@ -99,7 +102,10 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         search: panel::search(&writer, Here::Customers, "search-customers", query.text.as_deref()),
         segment_head: segment_head(&writer),
         segments: by_segment(&writer, &segments, api),
+        churn_head: churn_head(&writer),
+        churn: by_churn(&writer, &segments, api),
         sources: sources(&writer, &query),
+        orders: orders(&writer, &query),
         customer_head: customer_head(&writer),
         customers: list(&writer, &query, SegmentTotals::of(&segments.found).customers > 0, &found, api),
     };
@@ -158,15 +164,72 @@ fn of_segment(segment: Segment) -> String {
     format!("{}#{LIST}", Query { segment: Some(segment), ..Query::default() }.address())
 }
 
+fn churn_head(writer: &Writer) -> Vec<Head> {
+    vec![
+        Head::Text(writer.say("churn")),
+        Head::Text(writer.say("share-of-customers")),
+        Head::Number(writer.say("customers")),
+    ]
+}
+
+/// How many customers are how likely not to return, in tenths: a bar each, beside all who have bought.
+fn by_churn(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) -> Panel<Row> {
+    let totals = SegmentTotals::of(&found.found);
+    let scored: i64 = totals.churn_parts.iter().sum();
+    let row = |(from, to, customers): (Decimal, Decimal, i64)| Row {
+        name: format!("{} – {}", writer.percent(from, 0), writer.percent(to, 0)),
+        address: None,
+        below: None,
+        cells: vec![
+            quotient(customers.into(), scored.into())
+                .map_or_else(|| Cell::Text("–".to_owned()), |part| share(writer, part)),
+            count(writer, customers),
+        ],
+    };
+    let how = vec![writer.say("how-churn"), writer.say("how-churn-parts")];
+    Panel {
+        id: "h-churn",
+        title: writer.say("churn-title"),
+        items: if scored > 0 { totals.churn_histogram().map(row).collect() } else { vec![] },
+        nothing: writer.say("churn-none"),
+        all: None,
+        next: None,
+        foot: panel::foot(writer, &found.freshness, how, "/api/v1/customers/segments", false, api),
+    }
+}
+
 fn sources(writer: &Writer, query: &Query) -> (String, Vec<Choice>) {
     let choice = |source: Option<Platform>| Choice {
-        address: Query { source, segment: query.segment, ..Query::default() }.address(),
+        address: Query { source, segment: query.segment, order_by: query.order_by, ..Query::default() }.address(),
         text: source
             .map_or_else(|| writer.say("all"), |source| writer.message("platform").text("platform", source).say()),
         is_chosen: query.text.is_none() && source == query.source,
     };
     let each = Platform::SHOPS.into_iter().map(Some);
     (writer.say("customer-source"), std::iter::once(None).chain(each).map(choice).collect())
+}
+
+fn orders(writer: &Writer, query: &Query) -> (String, Vec<Choice>) {
+    let choice = |order_by: Option<OrderBy>| Choice {
+        address: Query { source: query.source, segment: query.segment, order_by, ..Query::default() }.address(),
+        text: writer.say(match order_by {
+            None => "order-newest",
+            Some(OrderBy::ChurnScore) => "churn",
+            Some(OrderBy::LtvEstimate) => "lifetime-value",
+        }),
+        is_chosen: query.text.is_none() && order_by == query.order_by,
+    };
+    let each = OrderBy::ALL.iter().copied().map(Some);
+    (writer.say("customer-order"), std::iter::once(None).chain(each).map(choice).collect())
+}
+
+/// What the list is called after what comes first in it.
+fn in_order(writer: &Writer, order_by: Option<OrderBy>) -> String {
+    writer.say(match order_by {
+        None => "customers-title",
+        Some(OrderBy::ChurnScore) => "customers-by-churn",
+        Some(OrderBy::LtvEstimate) => "customers-by-value",
+    })
 }
 
 fn customer_head(writer: &Writer) -> Vec<Head> {
@@ -203,9 +266,10 @@ fn list(writer: &Writer, query: &Query, has_any: bool, found: &Dated<Page<Custom
             (Some(text), _) => writer.message("found-title").text("text", text).say(),
             (None, Some(segment)) => {
                 let segment = writer.say(&format!("segment-{segment}"));
-                writer.message("customers-of-segment").text("segment", segment).say()
+                let title = in_order(writer, query.order_by);
+                writer.message("customers-of-segment").text("title", title).text("segment", segment).say()
             }
-            (None, None) => writer.say("customers-title"),
+            (None, None) => in_order(writer, query.order_by),
         },
         items: found.found.items.iter().map(|customer| row(writer, customer)).collect(),
         nothing: writer.say(nothing),
@@ -288,6 +352,46 @@ pub mod tests {
         };
         assert_eq!([share(0, 0), share(0, 2)], [("10%", 0.1), ("75%", 0.75)]);
         assert_eq!([share(1, 0), share(1, 2)], [("90%", 0.9), ("25%", 0.25)]);
+    }
+
+    #[test]
+    fn the_likelihoods_of_all_segments_are_seen_in_tenths() {
+        let segment = |segment, churn_parts| SegmentFigures { churn_parts, ..SegmentFigures::empty(segment) };
+        let found = dated(vec![
+            segment(Segment::Vip, [3, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            segment(Segment::Lost, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
+        ]);
+        let (writer, api) = (writer("en"), Url::parse("http://localhost").unwrap());
+        let panel = by_churn(&writer, &found, &api);
+        let shown = |row: &Row| match (&row.cells[0], &row.cells[1]) {
+            (Cell::Share { text, .. }, Cell::Number { value, .. }) => {
+                format!("{}: {text}, {}", row.name, value.as_deref().unwrap())
+            }
+            _ => panic!(),
+        };
+        assert_eq!(panel.items.len(), 10);
+        assert_eq!([0, 9].map(|row: usize| shown(&panel.items[row])), ["0% – 10%: 75%, 3", "90% – 100%: 25%, 1"]);
+        let nobody = by_churn(&writer, &dated(vec![segment(Segment::Prospect, [0; 10])]), &api);
+        assert!(nobody.items.is_empty() && nobody.nothing == "Nobody has bought yet.");
+    }
+
+    #[test]
+    fn an_order_is_kept_by_the_next_page_the_file_and_another_platform() {
+        let (writer, api) = (writer("en"), Url::parse("http://localhost").unwrap());
+        let uri = "/customers?segment=at_risk&order_by=ltv_estimate";
+        let query = Query::of(&actix_web::test::TestRequest::with_uri(uri).to_http_request()).unwrap();
+        let page = Page { items: vec![customer()], next_cursor: Some(7) };
+        let panel = list(&writer, &query, true, &dated(page), &api);
+        assert_eq!(panel.title, "Customers, the most valuable first: At risk");
+        let file = "/api/v1/customers?segment=at_risk&order_by=ltv_estimate&format=csv";
+        assert_eq!(panel.foot.csv.as_deref(), Some(file));
+        let next = "/customers?segment=at_risk&order_by=ltv_estimate&cursor=7";
+        assert_eq!(panel.next.map(|next| next.address).as_deref(), Some(next));
+        let shopify = "/customers?source=shopify&segment=at_risk&order_by=ltv_estimate";
+        assert_eq!(sources(&writer, &query).1[1].address, shopify);
+        let chosen: Vec<_> = orders(&writer, &query).1.into_iter().map(|one| (one.address, one.is_chosen)).collect();
+        assert_eq!(chosen[0], ("/customers?segment=at_risk".to_owned(), false));
+        assert!(chosen[2].1 && chosen[2].0 == uri);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use diesel_async::AsyncPgConnection;
 use domain::{
     AccountId, CustomerId, OrderId, StoreError,
     accounts::Platform,
-    customers::{Customer, CustomerOrder, CustomerStore, Filter, Segment, SegmentFigures},
+    customers::{Customer, CustomerOrder, CustomerStore, Filter, OrderBy, Segment, SegmentFigures},
     freshness::{Dated, Freshness, Newest, Source},
     jobs::JobName,
     page::{Page, PageRequest},
@@ -83,6 +83,42 @@ page_statement!(
     /// A page of customers that were found.
     PageOfFound(account: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt, ids: Vec<i64> => Array<BigInt>),
     "AND id = ANY ($4)"
+);
+
+/// A page in an order. Each segment of each platform is a range of an index, which ends with as many rows as a page has; what
+/// these ranges give together is put in order once more. So a page costs the same however few of the customers it is of, and
+/// two indexes are enough for every filter. The first `$2` comes behind is at the place `$6`, which is looked up where it is null.
+macro_rules! ordered_statement {
+    ($(#[$meta:meta])* $name:ident, $place:literal) => {
+        statement!($(#[$meta])* $name(
+            account: i64 => BigInt,
+            before: i64 => BigInt,
+            limit: i64 => BigInt,
+            segments: Vec<&'static str> => Array<Text>,
+            sources: Vec<&'static str> => Array<Text>,
+            place: Option<Decimal> => Nullable<Numeric>,
+        ) -> CustomerRow = concat!("
+    SELECT c.id, c.email, c.name, c.source, c.external_id, c.city, c.country, c.orders_count,
+        c.revenue_total, c.ltv_estimate, c.aov, c.segment, c.churn_score, c.last_purchase_at, c.first_purchase_at, c.created_at,
+        ", newest!(job, "customer_metrics"), " AS as_of,
+        ", newest!(orders.placed_at), " AS newest_order,
+        ", newest!(refunds.refunded_at), " AS newest_refund
+    FROM unnest($4) AS wanted (segment) CROSS JOIN unnest($5) AS shop (source) CROSS JOIN LATERAL (
+        SELECT *, ", $place, " AS place FROM customers
+        WHERE account_id = $1 AND segment = wanted.segment AND source = shop.source
+            AND (", $place, ", id) < (coalesce($6, (SELECT ", $place, " FROM customers WHERE account_id = $1 AND id = $2)), $2)
+        ORDER BY ", $place, " DESC, id DESC LIMIT $3
+    ) AS c ORDER BY c.place DESC, c.id DESC LIMIT $3"));
+    };
+}
+
+ordered_statement!(
+    /// A page by the churn score: what is null comes last.
+    PageByChurn, "coalesce(churn_score, -1)"
+);
+ordered_statement!(
+    /// A page by the lifetime value.
+    PageByValue, "ltv_estimate"
 );
 
 statement!(
@@ -248,11 +284,11 @@ impl CustomerStore for Store {
             self.read(account, async |connection| dated(connection, account, filter, first).await).await?
         };
         let store = self.clone();
-        let rows = streams::rows(first, move |cursor| {
+        let batch = move |after| {
             let store = store.clone();
-            async move { store.batch(account, filter, cursor).await }
-        });
-        Ok(Dated { found: rows, freshness })
+            async move { store.batch(account, filter, after).await }
+        };
+        Ok(Dated { found: streams::rows_behind(first, After::of(filter.order_by), batch), freshness })
     }
 
     async fn segments(
@@ -276,13 +312,42 @@ impl CustomerStore for Store {
     }
 }
 
+/// Behind which customer rows are wanted.
+#[derive(Clone, Copy)]
+struct After {
+    id: i64,
+    /// Where it stands in an order; `None` where that has to be looked up.
+    place: Option<Decimal>,
+}
+
+impl After {
+    /// Before all: no score and no amount is as high.
+    const NOBODY: Self = Self { id: i64::MAX, place: Some(Decimal::MAX) };
+
+    fn cursor(cursor: Option<i64>) -> Self {
+        cursor.map_or(Self::NOBODY, |id| Self { id, place: None })
+    }
+
+    /// Behind a customer that was read, in an order.
+    fn of(order_by: Option<OrderBy>) -> fn(&Customer) -> Self {
+        match order_by {
+            None => |last| Self { id: last.id.0, place: None },
+            Some(OrderBy::ChurnScore) => {
+                |last| Self { id: last.id.0, place: Some(last.churn_score.unwrap_or(Decimal::NEGATIVE_ONE)) }
+            }
+            Some(OrderBy::LtvEstimate) => |last| Self { id: last.id.0, place: Some(last.ltv_estimate) },
+        }
+    }
+}
+
 impl Store {
     /// The next rows of a stream.
-    async fn batch(&self, account: AccountId, filter: Filter, cursor: i64) -> Result<Page<Customer>, StoreError> {
+    async fn batch(&self, account: AccountId, filter: Filter, after: After) -> Result<Page<Customer>, StoreError> {
         let _turn = self.turn().await?;
-        let page = PageRequest { limit: STREAM_BATCH, cursor: Some(cursor) };
-        let rows = self.read(account, async |connection| Ok(rows(connection, account, filter, page).await?)).await?;
-        Ok(cut(rows, page))
+        let rows = self
+            .read(account, async |connection| Ok(rows(connection, account, filter, after, STREAM_BATCH).await?))
+            .await?;
+        Ok(cut(rows, STREAM_BATCH))
     }
 }
 
@@ -293,7 +358,7 @@ async fn dated(
     filter: Filter,
     page: PageRequest,
 ) -> Result<Dated<Page<Customer>>, Failure> {
-    let rows = rows(connection, account, filter, page).await?;
+    let rows = rows(connection, account, filter, After::cursor(page.cursor), page.limit).await?;
     with_freshness(connection, account, rows, page).await
 }
 
@@ -308,7 +373,7 @@ async fn with_freshness(
         [CustomerRow { reach, .. }, ..] => freshness_of(*reach),
         [] => freshness::of(connection, account, JobName::CustomerMetrics).await?,
     };
-    Ok(Dated { found: cut(rows, page), freshness })
+    Ok(Dated { found: cut(rows, page.limit), freshness })
 }
 
 /// One row more than the page has, to see whether it is the last.
@@ -316,10 +381,24 @@ async fn rows(
     connection: &AsyncPgConnection,
     account: AccountId,
     filter: Filter,
-    page: PageRequest,
+    After { id: before, place }: After,
+    limit: i64,
 ) -> QueryResult<Vec<CustomerRow>> {
-    let (account, before, limit) = (account.0, page.cursor.unwrap_or(i64::MAX), page.limit + 1);
-    match (filter.segment.map(Segment::as_str), filter.source.map(Platform::as_str)) {
+    let (account, limit) = (account.0, limit + 1);
+    let (segment, source) = (filter.segment.map(Segment::as_str), filter.source.map(Platform::as_str));
+    if let Some(order_by) = filter.order_by {
+        let segments = segment.map_or_else(|| Segment::NAMES.to_vec(), |one| vec![one]);
+        let sources = source.map_or_else(|| Platform::SHOP_NAMES.to_vec(), |one| vec![one]);
+        return match order_by {
+            OrderBy::ChurnScore => {
+                PageByChurn { account, before, limit, segments, sources, place }.load(connection).await
+            }
+            OrderBy::LtvEstimate => {
+                PageByValue { account, before, limit, segments, sources, place }.load(connection).await
+            }
+        };
+    }
+    match (segment, source) {
         (None, None) => PageOfAll { account, before, limit }.load(connection).await,
         (None, Some(source)) => PageOfSource { account, before, limit, source }.load(connection).await,
         (Some(segment), None) => PageOfSegment { account, before, limit, segment }.load(connection).await,
@@ -327,8 +406,8 @@ async fn rows(
     }
 }
 
-fn cut(rows: Vec<CustomerRow>, page: PageRequest) -> Page<Customer> {
-    Page::cut(rows.into_iter().map(|row| row.customer).collect(), page.limit, |customer: &Customer| customer.id.0)
+fn cut(rows: Vec<CustomerRow>, limit: i64) -> Page<Customer> {
+    Page::cut(rows.into_iter().map(|row| row.customer).collect(), limit, |customer: &Customer| customer.id.0)
 }
 
 /// The sources that the statement looks at are all of the job's: one more does not compile without a column of its own.
@@ -343,13 +422,22 @@ fn freshness_of([as_of, orders, refunds]: [Option<OffsetDateTime>; 3]) -> Freshn
 }
 
 statement!(
-    /// The customers of each segment, summed up. Segments without any are not there.
+    /// The customers of each segment, summed up, and how many of them are in which part of the scale of the churn score.
+    /// Segments without any are not there.
     Segments(account: i64 => BigInt, active_since: OffsetDateTime => Timestamptz)
         -> SegmentRow = "
-    SELECT segment, count(*) AS customers, count(*) FILTER (WHERE last_purchase_at >= $2) AS active,
-        sum(orders_count)::bigint AS orders_count, sum(revenue_total) AS revenue_total,
-        sum(ltv_estimate) AS ltv_estimate, count(churn_score) AS scored, coalesce(sum(churn_score), 0) AS churn_score
-    FROM customers WHERE account_id = $1 GROUP BY segment"
+    SELECT segment, sum(customers)::bigint AS customers, sum(active)::bigint AS active,
+        sum(orders_count)::bigint AS orders_count, sum(revenue_total) AS revenue_total, sum(ltv_estimate) AS ltv_estimate,
+        coalesce(sum(customers) FILTER (WHERE part IS NOT NULL), 0)::bigint AS scored,
+        coalesce(sum(churn_score), 0) AS churn_score,
+        coalesce(array_agg(part) FILTER (WHERE part IS NOT NULL), '{}') AS parts,
+        coalesce(array_agg(customers) FILTER (WHERE part IS NOT NULL), '{}') AS of_parts
+    FROM (
+        SELECT segment, least(trunc(churn_score * 10), 9)::bigint AS part, count(*) AS customers,
+            count(*) FILTER (WHERE last_purchase_at >= $2) AS active, sum(orders_count) AS orders_count,
+            sum(revenue_total) AS revenue_total, sum(ltv_estimate) AS ltv_estimate, sum(churn_score) AS churn_score
+        FROM customers WHERE account_id = $1 GROUP BY segment, part
+    ) AS parts GROUP BY segment"
 );
 
 row!(
@@ -362,11 +450,25 @@ row!(
         ltv_estimate: Decimal => Numeric,
         scored: i64 => BigInt,
         churn_score: Decimal => Numeric,
+        parts: Vec<i64> => Array<BigInt>,
+        of_parts: Vec<i64> => Array<BigInt>,
     }
 );
 
 fn figures_of(row: SegmentRow) -> Result<SegmentFigures, StoreError> {
-    let SegmentRow { segment, customers, active, orders_count, revenue_total, ltv_estimate, scored, churn_score } = row;
+    let SegmentRow {
+        segment,
+        customers,
+        active,
+        orders_count,
+        revenue_total,
+        ltv_estimate,
+        scored,
+        churn_score,
+        parts,
+        of_parts,
+    } = row;
+    let in_part = |part: usize| parts.iter().zip(&of_parts).find(|(one, _)| usize::try_from(**one) == Ok(part));
     Ok(SegmentFigures {
         segment: parse(&segment, "segment")?,
         customers,
@@ -376,5 +478,6 @@ fn figures_of(row: SegmentRow) -> Result<SegmentFigures, StoreError> {
         ltv_estimate,
         scored,
         churn_score,
+        churn_parts: std::array::from_fn(|part| in_part(part).map_or(0, |(_, customers)| *customers)),
     })
 }

@@ -106,6 +106,8 @@ async fn customers_are_summed_up_in_all_nine_segments() {
         ltv_estimate: dec!(15),
         scored: 2,
         churn_score: dec!(0.3),
+        // A score on the border of two parts is in the upper one.
+        churn_parts: [0, 1, 1, 0, 0, 0, 0, 0, 0, 0],
     };
     let prospect = SegmentFigures { customers: 1, ..SegmentFigures::empty(Segment::Prospect) };
     let mut expected: Vec<_> = Segment::ALL.iter().map(|segment| SegmentFigures::empty(*segment)).collect();

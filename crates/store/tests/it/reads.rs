@@ -2,7 +2,7 @@
 
 use domain::{
     anomalies::{AnomalyStore, Severity},
-    customers::{CustomerStore, Filter as CustomerFilter, Segment},
+    customers::{CustomerStore, Filter as CustomerFilter, OrderBy, Segment},
     insights::{Filter, InsightStore, Status as InsightStatus},
     integrations::IntegrationStore,
     inventory::{InventoryStore, Status, Summary},
@@ -71,13 +71,77 @@ async fn customers_come_newest_first_by_source_and_segment_and_page_and_stream_a
         (None, vip, vec!["6", "3"]),
         (shopify, vip, vec!["6"]),
     ] {
-        let filter = CustomerFilter { source, segment };
+        let filter = CustomerFilter { source, segment, order_by: None };
         let found = CustomerStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap().found;
         assert_eq!(found.items.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), expected, "{filter:?}");
         let streamed: Vec<_> =
             CustomerStore::stream(&*db.store, mine, filter, None).await.unwrap().found.try_collect().await.unwrap();
         assert_eq!(streamed.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), expected, "{filter:?}");
     }
+}
+
+#[tokio::test]
+async fn customers_come_by_churn_or_value_with_those_without_a_score_last_and_page_and_stream_agree() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    // Every other one has a score like the one before; the last two have none.
+    db.sql
+        .execute(
+            "INSERT INTO customers (account_id, source, segment, external_id, created_at, churn_score, ltv_estimate)
+             SELECT a, CASE n % 2 WHEN 0 THEN 'shopify' ELSE 'tiendanube' END,
+                CASE n % 3 WHEN 0 THEN 'vip' ELSE 'lost' END, n::text, now(), s.score, 100 - n
+             FROM unnest(ARRAY[$1, $2]::bigint[]) a, (VALUES (1, 0), (2, 0.5), (3, 0.5), (4, 1), (5, 0.9999), (6, NULL), (7, NULL))
+                AS s (n, score) ORDER BY n, a",
+            &[&mine.0, &theirs.0],
+        )
+        .await
+        .unwrap();
+    let (churn, value) = (Some(OrderBy::ChurnScore), Some(OrderBy::LtvEstimate));
+    let (shopify, vip) = (Some("shopify".parse().unwrap()), Some(Segment::Vip));
+    for (order_by, source, segment, expected) in [
+        (churn, None, None, vec!["4", "5", "3", "2", "1", "7", "6"]),
+        (churn, shopify, None, vec!["4", "2", "6"]),
+        (churn, None, vip, vec!["3", "6"]),
+        (value, None, None, vec!["1", "2", "3", "4", "5", "6", "7"]),
+        (value, shopify, vip, vec!["6"]),
+    ] {
+        let filter = CustomerFilter { source, segment, order_by };
+        let paged = walk(
+            2,
+            async |page| CustomerStore::page(&*db.store, mine, filter, page).await.unwrap().found,
+            |c| c.external_id.clone(),
+        )
+        .await;
+        assert_eq!(paged, expected, "{filter:?}");
+        let streamed: Vec<_> =
+            CustomerStore::stream(&*db.store, mine, filter, None).await.unwrap().found.try_collect().await.unwrap();
+        assert_eq!(streamed.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), expected, "{filter:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_by_churn_goes_on_where_it_was_when_its_last_customer_moves() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    db.sql
+        .execute(
+            "INSERT INTO customers (account_id, source, segment, external_id, created_at, churn_score)
+             SELECT $1, 'shopify', 'lost', n::text, now(), n / 10000.0 FROM generate_series(1, 4001) n",
+            &[&account.0],
+        )
+        .await
+        .unwrap();
+    let by_churn = CustomerFilter { order_by: Some(OrderBy::ChurnScore), ..CustomerFilter::default() };
+    let mut streamed = CustomerStore::stream(&*db.store, account, by_churn, None).await.unwrap().found;
+    let mut seen = vec![streamed.try_next().await.unwrap().unwrap().external_id];
+    // Whoever has been read is moved to the end.
+    db.sql.execute("UPDATE customers SET churn_score = 0 WHERE churn_score > 0.3", &[]).await.unwrap();
+    while let Some(customer) = streamed.try_next().await.unwrap() {
+        if !seen.contains(&customer.external_id) {
+            seen.push(customer.external_id);
+        }
+    }
+    assert_eq!(seen.len(), 4001);
 }
 
 #[tokio::test]

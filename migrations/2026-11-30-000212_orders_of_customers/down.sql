@@ -1,0 +1,2 @@
+DROP INDEX customers_value;
+DROP INDEX customers_churn;
