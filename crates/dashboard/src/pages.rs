@@ -58,6 +58,7 @@ pub mod reply_templates;
 pub mod reset;
 pub mod second_factor;
 pub mod security;
+mod sent;
 pub mod sessions;
 pub mod settings;
 mod shell;

@@ -20,6 +20,7 @@ use domain::{
     daily::DailyStore,
     erasure::ErasureStore,
     exports::ExportStore,
+    idempotency::AnswerStore,
     incidents::IncidentStore,
     insights::InsightStore,
     integrations::IntegrationStore,
@@ -69,6 +70,8 @@ pub struct State {
     pub ads: Arc<dyn AdStore>,
     pub alerts: Arc<dyn AlertStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
+    /// Which forms were sent.
+    pub answers: Arc<dyn AnswerStore>,
     pub auto_top_up: Arc<dyn AutoTopupStore>,
     pub conversations: Arc<dyn ConversationStore>,
     pub creatives: Arc<dyn CreativeStore>,
@@ -175,7 +178,7 @@ impl State {
             + TransactionLog
             + UsageStore,
         S: ConversationStore + TemplateStore + SettingsStore,
-        S: VisitStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
+        S: AnswerStore + VisitStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
     {
         let Parts {
             sealer,
@@ -219,6 +222,7 @@ impl State {
             ads: store.clone(),
             alerts: store.clone(),
             anomalies: store.clone(),
+            answers: store.clone(),
             auto_top_up: store.clone(),
             conversations: store.clone(),
             creatives: store.clone(),

@@ -51,6 +51,63 @@ async fn a_new_key_is_shown_once_and_opens_what_it_was_made_for() {
     assert_eq!(dashboard.sql.query_one(told, &[]).await.unwrap().get::<_, String>(0), "key_made");
 }
 
+/// The fields of the form of a page, with the number that it was drawn with.
+fn numbered(page: &Page, fields: &str) -> String {
+    let (_, rest) = page.text.split_once("name=\"form\" value=\"").expect(&page.text);
+    format!("{fields}&form={}", rest.split('"').next().unwrap())
+}
+
+#[tokio::test]
+async fn a_form_that_is_sent_again_makes_no_second_key_or_secret() {
+    let dashboard = Dashboard::start().await;
+    let mut browser = dashboard.owner(dashboard.service.account).await;
+    let count = async |table: &str| {
+        let count = format!("SELECT count(*) FROM {table}");
+        dashboard.sql.query_one(&count, &[]).await.unwrap().get::<_, i64>(0)
+    };
+    let form = browser.get("/keys").await;
+    let fields = numbered(&form, "name=ERP&ends=90&read=on");
+    let key = once(&create(&mut browser, &fields).await);
+    let again = create(&mut browser, &fields).await;
+    assert_eq!((again.status, again.header("location"), count("api_keys").await), (303, Some("/keys?sent=true"), 1));
+    let page = browser.get("/keys?sent=true").await.text;
+    assert!(page.contains("This form had been sent before") && !page.contains(&key), "{page}");
+    // What was written anew into the form of the history is another key.
+    assert_eq!(create(&mut browser, &numbered(&form, "name=Other&ends=90&read=on")).await.status, 200);
+    // What is refused is no key, and the form may be sent again.
+    let fields = numbered(&browser.get("/keys").await, "name=full&ends=90&read=on");
+    let more = "INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
+        SELECT sha256(convert_to(n::text, 'UTF8')), $1, 'a', 'svc_live_abc', '{read}', now() FROM generate_series(1, 98) n";
+    dashboard.sql.execute(more, &[&dashboard.service.account]).await.unwrap();
+    assert_eq!(create(&mut browser, &fields).await.status, 400);
+    dashboard.sql.execute("DELETE FROM api_keys WHERE name = 'a'", &[]).await.unwrap();
+    assert_eq!((create(&mut browser, &fields).await.status, count("api_keys").await), (200, 3));
+
+    let id: i64 = dashboard.sql.query_one("SELECT min(id) FROM api_keys", &[]).await.unwrap().get(0);
+    let fields = numbered(&browser.get(&format!("/keys/{id}")).await, "ends=90&overlap=24");
+    for status in [200, 303] {
+        assert_eq!(browser.post(&format!("/keys/{id}/rotate"), &fields).await.status, status);
+    }
+    assert_eq!(count("api_keys").await, 4);
+
+    let fields = numbered(&browser.get("/webhooks").await, "url=https%3A%2F%2Fexample.com%2F&which=all");
+    assert_eq!(browser.post("/webhooks", &fields).await.status, 200);
+    let again = browser.post("/webhooks", &fields).await;
+    let page = again.header("location").unwrap();
+    assert_eq!((again.status, count("webhook_subscriptions").await), (303, 1));
+    assert!(browser.get(page).await.text.contains("This form had been sent before"), "{page}");
+    let page = page.split('?').next().unwrap();
+    let fields = numbered(&browser.get(page).await, "overlap=24");
+    let secret = async || {
+        let sealed = "SELECT sealed_secret FROM webhook_subscriptions";
+        dashboard.sql.query_one(sealed, &[]).await.unwrap().get::<_, Vec<u8>>(0)
+    };
+    assert_eq!(browser.post(&format!("{page}/rotate"), &fields).await.status, 200);
+    let rotated = secret().await;
+    assert_eq!(browser.post(&format!("{page}/rotate"), &fields).await.status, 303);
+    assert_eq!(secret().await, rotated);
+}
+
 #[tokio::test]
 async fn a_key_is_of_the_shop_that_is_looked_at() {
     let dashboard = Dashboard::start().await;

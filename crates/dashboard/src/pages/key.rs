@@ -17,8 +17,9 @@ use time::Duration;
 
 use super::{
     confirm, html, html_with,
-    keys::{Ends, access, lifetimes, made_by, name, new_key, once},
+    keys::{Ends, SENT_BEFORE, access, lifetimes, made_by, name, new_key, once},
     query, see,
+    sent::{Sent, number, sent},
     shell::shell,
 };
 use crate::{
@@ -44,7 +45,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let id = KeyId(query::id(&request)?);
     let keys = state.keys.list(viewer.account()).await?;
     let key = keys.iter().find(|key| key.id == id && key.check(writer.now).is_ok()).ok_or(PageError::NotFound)?;
-    let rotation = confirm::first(&writer, &viewer, &format!("/keys/{id}"), rotation(&writer, key));
+    let rotation = confirm::first(&writer, &viewer, &format!("/keys/{id}"), rotation(&writer, &state, key));
     let forms = vec![rotation, revocation(&writer, key)];
     Ok(html(view::page(&model(&viewer, &state, &writer, key, None, forms).await?)))
 }
@@ -55,6 +56,7 @@ pub struct Rotation {
     ends: Ends,
     /// Hours.
     overlap: i64,
+    form: Option<String>,
 }
 
 pub async fn rotate(
@@ -67,6 +69,11 @@ pub async fn rotate(
     let id = KeyId(query::id(&request)?);
     viewer.confirmed(writer.now, &format!("/keys/{id}"))?;
     let overlap = OVERLAPS.into_iter().find(|hours| *hours == fields.overlap).ok_or(PageError::Invalid("overlap"))?;
+    let wish = format!("rotation of the key {id}: {:?} {overlap}", fields.ends);
+    let sending = match sent(&state, &viewer, writer.now, fields.form.as_deref(), &wish, SENT_BEFORE).await? {
+        Sent::Now(sending) => sending,
+        Sent::Before(response) => return Ok(response),
+    };
     let key = new_key(&viewer, &state)?;
     let successor = Successor {
         hash: key.hash(),
@@ -78,10 +85,17 @@ pub async fn rotate(
         notice: told(viewer.session(), Notice::KeyMade),
     };
     let record = match state.keys.rotate(viewer.account(), id, successor, Some(MOST_WORKING)).await {
-        Ok(record) => record.ok_or(PageError::NotFound)?,
-        Err(MakeError::LimitReached) => return refused(&viewer, &state, &writer, id).await,
-        Err(MakeError::Store(error)) => return Err(error.into()),
+        Ok(Some(record)) => record,
+        other => {
+            sending.refused().await?;
+            return match other {
+                Err(MakeError::LimitReached) => refused(&viewer, &state, &writer, id).await,
+                Err(MakeError::Store(error)) => Err(error.into()),
+                Ok(_) => Err(PageError::NotFound),
+            };
+        }
     };
+    sending.done(SENT_BEFORE).await;
     let once = once(&writer, &key, &record, &state.settings.api_url);
     Ok(html(view::page(&model(&viewer, &state, &writer, &record, Some(once), vec![]).await?)))
 }
@@ -90,7 +104,7 @@ pub async fn rotate(
 async fn refused(viewer: &Viewer, state: &State, writer: &Writer, id: KeyId) -> Result<HttpResponse, PageError> {
     let known = state.keys.list(viewer.account()).await?;
     let key = known.iter().find(|key| key.id == id).ok_or(PageError::NotFound)?;
-    let rotation = form::Form { about: vec![writer.say("key-limit")], ..rotation(writer, key) };
+    let rotation = form::Form { about: vec![writer.say("key-limit")], ..rotation(writer, state, key) };
     let forms = vec![rotation, revocation(writer, key)];
     let page = view::page(&model(viewer, state, writer, key, None, forms).await?);
     Ok(html_with(StatusCode::BAD_REQUEST, page))
@@ -135,7 +149,7 @@ fn facts(writer: &Writer, key: &KeyRecord) -> Vec<Fact> {
     .into()
 }
 
-fn rotation(writer: &Writer, key: &KeyRecord) -> form::Form {
+fn rotation(writer: &Writer, state: &State, key: &KeyRecord) -> form::Form {
     let field = |name, input| Field { name, label: writer.say(&format!("key-{name}")), help: None, error: None, input };
     let overlap = |hours: i64| Pick {
         value: hours.to_string(),
@@ -152,7 +166,7 @@ fn rotation(writer: &Writer, key: &KeyRecord) -> form::Form {
         about: vec![writer.say("keys-rotating-how")],
         is_get: false,
         action: format!("/keys/{}/rotate", key.id),
-        hidden: vec![],
+        hidden: vec![number(state)],
         fields: vec![
             field("ends", lifetimes(writer, ends)),
             field("overlap", Input::Select(OVERLAPS.map(overlap).into())),

@@ -20,7 +20,11 @@ use serde_json::json;
 use time::Duration;
 use url::Url;
 
-use super::{confirm, html, html_with, panel, query, shell::shell};
+use super::{
+    confirm, html, html_with, panel, query,
+    sent::{Sent, number, sent},
+    shell::shell,
+};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -49,16 +53,28 @@ struct Query {
     /// Whether it is the keys that work no longer.
     ended: bool,
     cursor: Option<i64>,
-    revoked: bool,
+    done: Option<Done>,
 }
 
+/// What was done before, which the page says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Revoked,
+    /// A form that made a key was sent again.
+    SentBefore,
+}
+
+/// Where a form that made a key leads when it is sent again.
+pub const SENT_BEFORE: &str = "/keys?sent=true";
+
 impl Query {
-    const WORKING: Self = Self { ended: false, cursor: None, revoked: false };
+    const WORKING: Self = Self { ended: false, cursor: None, done: None };
 
     fn of(request: &HttpRequest) -> Result<Self, PageError> {
         let ended = query::one(request, "ended")?.unwrap_or(false);
-        let revoked = query::one(request, "revoked")?.unwrap_or(false);
-        Ok(Self { ended, cursor: query::cursor(request)?, revoked })
+        let revoked = query::one(request, "revoked")?.unwrap_or(false).then_some(Done::Revoked);
+        let sent = query::one(request, "sent")?.unwrap_or(false).then_some(Done::SentBefore);
+        Ok(Self { ended, cursor: query::cursor(request)?, done: revoked.or(sent) })
     }
 
     fn address(self) -> String {
@@ -80,6 +96,7 @@ pub struct Fields {
     ends: Ends,
     read: Option<String>,
     write: Option<String>,
+    form: Option<String>,
 }
 
 impl Fields {
@@ -150,6 +167,11 @@ pub async fn create(
     if faults.is_name_bad || faults.has_no_scope {
         return refused(&viewer, &state, &writer, Asked { fields: Some(fields), ..faults }).await;
     }
+    let wish = format!("key {:?} {:?} {:?}", fields.name, fields.ends, fields.scopes());
+    let sending = match sent(&state, &viewer, writer.now, fields.form.as_deref(), &wish, SENT_BEFORE).await? {
+        Sent::Now(sending) => sending,
+        Sent::Before(response) => return Ok(response),
+    };
     let key = new_key(&viewer, &state)?;
     let mut note = viewer.note(Action::KeyMade);
     (note.target, note.after) = (Some(fields.name.trim().to_owned()), Some(json!({ "scopes": fields.scopes() })));
@@ -166,12 +188,18 @@ pub async fn create(
     };
     let record = match state.keys.create(made, Some(MOST_WORKING)).await {
         Ok(record) => record,
-        Err(MakeError::LimitReached) => {
-            let asked = Asked { is_full: true, fields: Some(fields), ..Asked::default() };
-            return refused(&viewer, &state, &writer, asked).await;
+        Err(failure) => {
+            sending.refused().await?;
+            return match failure {
+                MakeError::LimitReached => {
+                    let asked = Asked { is_full: true, fields: Some(fields), ..Asked::default() };
+                    refused(&viewer, &state, &writer, asked).await
+                }
+                MakeError::Store(error) => Err(error.into()),
+            };
         }
-        Err(MakeError::Store(error)) => return Err(error.into()),
     };
+    sending.done(SENT_BEFORE).await;
     let once = Some(once(&writer, &key, &record, &state.settings.api_url));
     let asked = Asked { once, ..Asked::default() };
     Ok(html(view::page(&model(&viewer, &state, &writer, Query::WORKING, asked).await?)))
@@ -223,14 +251,20 @@ async fn model(
     let title = writer.say("keys");
     let may_change = viewer.may(Act::Administer);
     let about = writer.say(if viewer.session().account.mode == Mode::Live { "keys-about" } else { "keys-about-test" });
-    let form = may_change.then(|| confirm::first(writer, viewer, Here::Keys.address(), form(writer, &asked)));
+    let numbered = || form::Form { hidden: vec![number(state)], ..form(writer, &asked) };
+    let form = may_change.then(|| confirm::first(writer, viewer, Here::Keys.address(), numbered()));
     Ok(Model {
         shell: shell(viewer, state, writer, Here::Keys, title.clone()).await?,
         title,
         about,
         states: (writer.say("show"), [false, true].map(|ended| choice(writer, ended, query.ended)).into()),
         once: asked.once,
-        done: query.revoked.then(|| writer.say("key-revoked")),
+        done: query.done.map(|done| {
+            writer.say(match done {
+                Done::Revoked => "key-revoked",
+                Done::SentBefore => "key-sent-before",
+            })
+        }),
         head: head(writer),
         keys: listed(writer, query, keys, may_change),
         form,

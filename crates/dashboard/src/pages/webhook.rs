@@ -120,6 +120,13 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 pub enum Done {
     Paused,
     Resumed,
+    /// A form that showed a secret was sent again.
+    SentBefore,
+}
+
+/// Where a form that showed a secret of a subscription leads when it is sent again.
+pub fn sent_before(id: SubscriptionId) -> String {
+    format!("/webhooks/{id}?done={}", Done::SentBefore.as_str())
 }
 
 impl Done {
@@ -127,6 +134,7 @@ impl Done {
         match self {
             Self::Paused => "paused",
             Self::Resumed => "resumed",
+            Self::SentBefore => "sent",
         }
     }
 
@@ -134,6 +142,7 @@ impl Done {
         match self {
             Self::Paused => "hook-paused",
             Self::Resumed => "hook-resumed",
+            Self::SentBefore => "hook-sent-before",
         }
     }
 }
@@ -142,7 +151,7 @@ impl std::str::FromStr for Done {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Paused, Self::Resumed].into_iter().find(|done| done.as_str() == text).ok_or(())
+        [Self::Paused, Self::Resumed, Self::SentBefore].into_iter().find(|done| done.as_str() == text).ok_or(())
     }
 }
 
@@ -160,7 +169,7 @@ pub async fn model(
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let found = state.delivery_log.page(account, id, query.filter(writer), page).await?;
     let (badge, about) = standing(writer, &subscription);
-    let forms = if viewer.may(Act::Change) { forms(viewer, writer, &subscription) } else { vec![] };
+    let forms = if viewer.may(Act::Change) { forms(viewer, state, writer, &subscription) } else { vec![] };
     Ok(Model {
         shell: shell(viewer, state, writer, Here::Webhooks, writer.say("webhooks")).await?,
         title: subscription.url.clone(),

@@ -23,7 +23,8 @@ use time::Duration;
 
 use super::{
     confirm, html, query, see,
-    webhook::{Done, Query, Told, model},
+    sent::{Sent, number, sent},
+    webhook::{Done, Query, Told, model, sent_before},
     webhooks::{new_secret, secret_once},
 };
 use crate::{
@@ -106,6 +107,7 @@ pub async fn switch(
 pub struct Rotation {
     /// Hours.
     overlap: i64,
+    form: Option<String>,
 }
 
 pub async fn rotate(
@@ -118,11 +120,23 @@ pub async fn rotate(
     let id = SubscriptionId(query::id(&request)?);
     viewer.confirmed(writer.now, &format!("/webhooks/{id}"))?;
     let hours = OVERLAPS.into_iter().find(|hours| *hours == fields.overlap).ok_or(PageError::Invalid("overlap"))?;
+    let (wish, before) = (format!("rotation of the webhook {id}: {hours}"), sent_before(id));
+    let sending = match sent(&state, &viewer, writer.now, fields.form.as_deref(), &wish, &before).await? {
+        Sent::Now(sending) => sending,
+        Sent::Before(response) => return Ok(response),
+    };
     let overlap_until = writer.now + Duration::hours(hours);
     let note = Some(viewer.note(Action::WebhookSecretRotated));
     let new = NewSecret { secret: new_secret(&state)?, overlap_until, note, now: writer.now };
     let (settings, sealer) = (&*state.webhook_settings, &*state.deliveries.sealer);
-    let (secret, until) = webhooks::rotate(settings, sealer, viewer.account(), id, new, None).await?.value;
+    let (secret, until) = match webhooks::rotate(settings, sealer, viewer.account(), id, new, None).await {
+        Ok(rotated) => rotated.value,
+        Err(failure) => {
+            sending.refused().await?;
+            return Err(failure.into());
+        }
+    };
+    sending.done(&before).await;
     let warning = writer.message("hook-rotated-warning").text("at", writer.moment(until)).say();
     let saved = Way { text: writer.say("hook-once-saved"), address: format!("/webhooks/{id}") };
     let told = Told { once: Some(secret_once(&writer, secret, warning, saved)), ..Told::default() };
@@ -137,13 +151,13 @@ pub async fn delete(request: HttpRequest, viewer: Viewer, state: Data<State>) ->
 }
 
 /// What can be done about a subscription.
-pub fn forms(viewer: &Viewer, writer: &Writer, subscription: &Subscription) -> Vec<form::Form> {
+pub fn forms(viewer: &Viewer, state: &State, writer: &Writer, subscription: &Subscription) -> Vec<form::Form> {
     let here = format!("/webhooks/{}", subscription.id);
     vec![
         test_form(writer, subscription),
         replay_form(writer, subscription),
         switch_form(writer, subscription),
-        confirm::first(writer, viewer, &here, rotation_form(writer, subscription)),
+        confirm::first(writer, viewer, &here, rotation_form(writer, state, subscription)),
         delete_form(writer, subscription),
     ]
 }
@@ -216,7 +230,7 @@ fn switch_form(writer: &Writer, subscription: &Subscription) -> form::Form {
     }
 }
 
-fn rotation_form(writer: &Writer, subscription: &Subscription) -> form::Form {
+fn rotation_form(writer: &Writer, state: &State, subscription: &Subscription) -> form::Form {
     let overlap = |hours: i64| Pick {
         value: hours.to_string(),
         text: match hours {
@@ -226,6 +240,7 @@ fn rotation_form(writer: &Writer, subscription: &Subscription) -> form::Form {
         is_chosen: hours == DEFAULT_OVERLAP_HOURS,
     };
     form::Form {
+        hidden: vec![number(state)],
         fields: vec![field(writer, "overlap", "overlap", Input::Select(OVERLAPS.map(overlap).into()))],
         buttons: vec![Button { class: "btn", text: writer.say("rotate-secret"), sends: None }],
         ..about(writer, "h-rotate", "rotate", subscription, "rotate")

@@ -36,7 +36,7 @@ impl Asked {
     }
 }
 
-pub fn form(writer: &Writer, asked: &Asked) -> Form {
+pub fn form(writer: &Writer, number: (&'static str, String), asked: &Asked) -> Form {
     let catalogue = EventKind::catalogue().len() as i64;
     let which = |value: &str, text: String| Pick {
         value: value.to_owned(),
@@ -57,7 +57,7 @@ pub fn form(writer: &Writer, asked: &Asked) -> Form {
         about: vec![],
         is_get: false,
         action: Here::Webhooks.address().to_owned(),
-        hidden: vec![],
+        hidden: vec![number],
         fields: vec![
             Field {
                 name: "url",

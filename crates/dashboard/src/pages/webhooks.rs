@@ -28,7 +28,9 @@ use super::{
     confirm,
     fields::Fields,
     html, html_with, panel, query,
+    sent::{Sent, number, sent},
     shell::shell,
+    webhook,
     webhook_form::{Asked, form},
 };
 use crate::{
@@ -67,15 +69,29 @@ pub async fn create(
     let secret = new_secret(&state)?;
     let asked = match wanted(&writer, &state, &fields) {
         Ok((url, events)) => {
+            let wish = format!("webhook {} {events:?}", url.as_str());
+            let here = Here::Webhooks.address();
+            let sending = match sent(&state, &viewer, writer.now, fields.one("form"), &wish, here).await? {
+                Sent::Now(sending) => sending,
+                Sent::Before(response) => return Ok(response),
+            };
             let note = Some(viewer.note(Action::WebhookMade));
             let request = SubscriptionRequest { url, events, secret, note, now: writer.now };
             let (store, sealer) = (&*state.webhooks, &*state.deliveries.sealer);
             match webhooks::create(store, sealer, viewer.account(), request, None).await {
-                Ok(created) => Asked { once: Some(once(&writer, created.value)), ..Asked::default() },
-                Err(CreateFailure::Refused(CreateError::LimitReached)) => {
-                    Asked { url_error: Some(writer.say("webhook-limit")), ..Asked::sent(&fields) }
+                Ok(created) => {
+                    sending.done(&webhook::sent_before(created.value.0.id)).await;
+                    Asked { once: Some(once(&writer, created.value)), ..Asked::default() }
                 }
-                Err(failure) => return Err(failure.into()),
+                Err(failure) => {
+                    sending.refused().await?;
+                    match failure {
+                        CreateFailure::Refused(CreateError::LimitReached) => {
+                            Asked { url_error: Some(writer.say("webhook-limit")), ..Asked::sent(&fields) }
+                        }
+                        _ => return Err(failure.into()),
+                    }
+                }
             }
         }
         Err(asked) => *asked,
@@ -135,7 +151,8 @@ async fn model(viewer: &Viewer, state: &State, writer: &Writer, asked: Asked) ->
     let tallies = state.delivery_log.tallies(account, writer.now - SHARE_OF).await?;
     let title = writer.say("webhooks");
     let may_change = viewer.may(Act::Change);
-    let form = may_change.then(|| confirm::first(writer, viewer, Here::Webhooks.address(), form(writer, &asked)));
+    let form = || form(writer, number(state), &asked);
+    let form = may_change.then(|| confirm::first(writer, viewer, Here::Webhooks.address(), form()));
     Ok(Model {
         shell: shell(viewer, state, writer, Here::Webhooks, title.clone()).await?,
         title,

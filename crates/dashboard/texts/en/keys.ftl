@@ -55,3 +55,4 @@ key-overlap-hours = { $count_n ->
 key-revoke = Revoke the key
 key-revoke-what = It ends at once and for good: whatever uses it gets the error “key_revoked” from then on.
 key-revoked = The key is revoked.
+key-sent-before = This form had been sent before. The key that it made was shown then, that once: if you did not save it, rotate it.

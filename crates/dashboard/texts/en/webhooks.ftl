@@ -119,6 +119,7 @@ delete = Delete webhook
 hook-deleted = The webhook is deleted.
 hook-paused = It is paused.
 hook-resumed = It is switched on.
+hook-sent-before = This form had been sent before. The secret that it made was shown then, that once: if you did not save it, rotate it.
 delivery-attempt = Attempt
 delivery-where = Where the time went (ms)
 delivery-total = Total (ms)

@@ -55,3 +55,4 @@ key-overlap-hours = { $count_n ->
 key-revoke = Revocar la clave
 key-revoke-what = Termina al instante y para siempre: lo que la use recibe desde entonces el error «key_revoked».
 key-revoked = Clave revocada.
+key-sent-before = Este formulario ya se había enviado. La clave que creó se mostró entonces, esa única vez: si no la guardaste, rótala.

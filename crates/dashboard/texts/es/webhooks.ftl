@@ -119,6 +119,7 @@ delete = Borrar webhook
 hook-deleted = Webhook borrado.
 hook-paused = Está pausado.
 hook-resumed = Está encendido.
+hook-sent-before = Este formulario ya se había enviado. El secreto que creó se mostró entonces, esa única vez: si no lo guardaste, rótalo.
 delivery-attempt = Intento
 delivery-where = En qué se fue el tiempo (ms)
 delivery-total = Total (ms)

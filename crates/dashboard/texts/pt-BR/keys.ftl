@@ -55,3 +55,4 @@ key-overlap-hours = { $count_n ->
 key-revoke = Revogar a chave
 key-revoke-what = Ela termina na hora e para sempre: o que a usa recebe desde então o erro “key_revoked”.
 key-revoked = Chave revogada.
+key-sent-before = Este formulário já tinha sido enviado. A chave que ele criou foi mostrada naquele momento, essa única vez: se não a guardou, faça a rotação.

@@ -119,6 +119,7 @@ delete = Excluir webhook
 hook-deleted = Webhook excluído.
 hook-paused = Está pausado.
 hook-resumed = Está ligado.
+hook-sent-before = Este formulário já tinha sido enviado. O segredo que ele criou foi mostrado naquele momento, essa única vez: se não o guardou, faça a rotação.
 delivery-attempt = Tentativa
 delivery-where = Onde o tempo foi gasto (ms)
 delivery-total = Total (ms)
