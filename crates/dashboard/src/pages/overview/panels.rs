@@ -101,16 +101,19 @@ pub fn risks(writer: &Writer, listing: &risks::Listing, stock: &inventory::Listi
             .found
             .likelihood
             .map(|share| writer.message("risk-likely").text("share", writer.percent(share, 0)).say());
-        let range = exposure.and_then(|exposure| exposure.low.zip(exposure.high)).map(|(low, high)| {
-            let message = writer.message("risk-range").text("low", writer.whole(low)).text("high", writer.whole(high));
-            message.text("currency", writer.currency).say()
-        });
+        let range = exposure.and_then(|exposure| exposure.low.zip(exposure.high));
         Story {
             title: risk.found.title(writer.texts()),
-            text: [likely, range].into_iter().flatten().collect::<Vec<_>>().join(" "),
+            text: [likely, range.and_then(|(low, high)| cost(writer, low, high))]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" "),
             act: None,
-            amount: expected
-                .map(|amount| (writer.whole(-amount), amount.normalize().to_string(), writer.say("likely-loss"))),
+            amount: expected.filter(|amount| !amount.is_zero()).map(|amount| {
+                let text = if amount < Decimal::ONE { writer.exact(-amount) } else { writer.whole(-amount) };
+                (text, amount.normalize().to_string(), writer.say("likely-loss"))
+            }),
             why: risk.found.action.map(|action| act(writer, action, &address)),
             address: Some(address),
         }
@@ -127,6 +130,16 @@ pub fn risks(writer: &Writer, listing: &risks::Listing, stock: &inventory::Listi
         all: None,
         next: None,
         foot: foot(writer, &listing.freshness, how, "/api/v1/risks", false, api),
+    }
+}
+
+/// What a risk may cost, in words; nothing where that is nothing.
+fn cost(writer: &Writer, low: Decimal, high: Decimal) -> Option<String> {
+    let in_money = |id: &str| writer.message(id).money("high", high, writer.currency);
+    match (high.is_zero(), low == high) {
+        (true, _) => None,
+        (false, true) => Some(in_money("risk-amount").say()),
+        (false, false) => Some(in_money("risk-range").money("low", low, writer.currency).say()),
     }
 }
 
@@ -207,7 +220,7 @@ mod tests {
         CustomerId, RiskId, SubscriptionId,
         insights::Severity,
         jobs::JobName,
-        risks::{Evidence, Finding, Measure, Risk, Summary},
+        risks::{Evidence, Exposure, Finding, Measure, Risk, Summary},
     };
     use rust_decimal::dec;
     use time::macros::datetime;
@@ -289,6 +302,25 @@ mod tests {
             ]
         );
         assert!(told.items.iter().all(|story| !story.title.is_empty()));
+    }
+
+    #[test]
+    fn what_a_risk_may_cost_is_told_in_cents_where_they_are_all_of_it_and_not_where_it_is_nothing() {
+        let told = |low, expected, high| {
+            let exposure = Some(Exposure { low: Some(low), expected: Some(expected), high: Some(high) });
+            let mut risk = risk(Kind::RefundSpike, Links::default(), Action::Review);
+            risk.found.exposure = exposure;
+            let Story { text, amount, .. } = panel(vec![risk], 1, true).items.remove(0);
+            (text, amount.map(|(written, ..)| written))
+        };
+        let none = dec!(0);
+        assert_eq!(told(none, none, dec!(0.4)), ("It may cost 0.00 USD to 0.40 USD.".into(), None));
+        assert_eq!(
+            told(none, dec!(0.2), dec!(163.92)),
+            ("It may cost 0.00 USD to 164 USD.".into(), Some("\u{2212}0.20".into()))
+        );
+        assert_eq!(told(dec!(5.2), dec!(5.2), dec!(5.2)), ("It may cost 5.20 USD.".into(), Some("\u{2212}5".into())));
+        assert_eq!(told(none, none, none), (String::new(), None));
     }
 
     #[test]
