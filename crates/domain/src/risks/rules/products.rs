@@ -80,7 +80,8 @@ pub fn dead_stock(product: &Product<'_>, scale: &Scale) -> Option<Finding> {
     let excess = stock - product.long_demand.max(0.0);
     let is_idle = product.units_sold_90d == 0 && product.known_days >= IDLE_DAYS;
     let is_excessive = product.units_sold_90d > 0 && excess > 0.0;
-    if product.stock <= 0 || excess <= 0.0 || !(is_idle || is_excessive) {
+    // Less than half a unit is not told as one.
+    if product.stock <= 0 || excess.round() < 1.0 || !(is_idle || is_excessive) {
         return None;
     }
     let exposure = product.unit_cost.map(|cost| {

@@ -92,6 +92,13 @@ fn stock_is_dead_beyond_half_a_year_of_demand_or_when_nothing_sells(
 }
 
 #[test]
+fn a_part_of_a_unit_is_no_dead_stock() {
+    let of = |long_demand| dead_stock(&Product { stock: 900, long_demand, ..product() }, &scale(None));
+    assert!(of(899.6).is_none());
+    assert_eq!(of(899.4).unwrap().evidence[0].value, Some(1.0));
+}
+
+#[test]
 fn dead_stock_costs_its_keeping_and_its_value_at_most() {
     // 1,100 too many at 6 each are 6,600, of which a fifth a year is 108.49 in 30 days.
     let found = dead_stock(&Product { stock: 2_000, ..product() }, &scale(Some(1_000.0))).unwrap();
