@@ -128,7 +128,7 @@ pub async fn link(store: &Store, account: &Account, dashboard: &Url) -> anyhow::
         purpose: LinkPurpose::Enter,
         person: Some(person.id),
         user: Some(account.user_id.clone()),
-        details: json!({ "mode": account.mode }),
+        details: json!({ "mode": account.mode, "shop": account.name }),
     };
     store.make(token.hash(), link, now, now + LINK_LASTS).await?;
     Ok(dashboard.join(&format!("/enter/{}", token.expose()))?)

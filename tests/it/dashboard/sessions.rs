@@ -10,6 +10,7 @@ async fn a_link_opens_once_and_by_its_button_alone() {
     for _ in 0..3 {
         let page = browser.get(&link).await;
         assert!(page.status == 200 && page.text.contains("<form method=\"post\">"), "{}", page.text);
+        assert!(page.text.contains("<h1>Open the shop Shop</h1>"), "{}", page.text);
         assert_eq!(page.header("set-cookie"), None);
     }
     let entered = browser.post(&link, "").await;

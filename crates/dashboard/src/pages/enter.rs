@@ -1,4 +1,4 @@
-//! The link that opens the demo shop on the machine that runs the service, once.
+//! The link that opens a shop for who has a shell on the machine that runs the service, once.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -9,6 +9,8 @@ use domain::{
     audit::{Action, Actor, Entry},
     sessions::{Beginning, LinkPurpose, NewSession, Token},
 };
+
+use serde_json::Value;
 
 use super::{entry, html, login::COMMAND, see, writer};
 use crate::{
@@ -27,16 +29,15 @@ pub async fn get(request: HttpRequest, token: Path<String>, state: Data<State>) 
         None => None,
     };
     let writer = writer(None, request.headers(), now);
-    let title = if link.is_some() { "enter-title" } else { "enter-gone" };
-    let what = match link {
-        Some(_) => writer.say("enter-what"),
-        None => writer.message("enter-gone-what").text("command", COMMAND).say(),
+    let (title, what) = match &link {
+        Some(link) => {
+            let shop = link.details.get("shop").and_then(Value::as_str).unwrap_or_default();
+            (writer.message("enter-title").text("shop", shop).say(), writer.say("enter-what"))
+        }
+        None => (writer.say("enter-gone"), writer.message("enter-gone-what").text("command", COMMAND).say()),
     };
-    let model = enter::Model {
-        plain: Plain::new(&writer, writer.say(title)),
-        what,
-        go: link.is_some().then(|| writer.say("enter-go")),
-    };
+    let model =
+        enter::Model { plain: Plain::new(&writer, title), what, go: link.is_some().then(|| writer.say("enter-go")) };
     Ok(html(enter::page(&model)))
 }
 

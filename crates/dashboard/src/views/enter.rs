@@ -1,4 +1,4 @@
-//! The link that opens the demo shop.
+//! The link that opens a shop.
 
 use maud::{Markup, html};
 

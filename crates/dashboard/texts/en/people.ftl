@@ -1,6 +1,6 @@
-enter-title = Look at the demo shop
-enter-what = This link opens the demo shop in this browser. It works once.
-enter-go = Open the demo shop
+enter-title = Open the shop { $shop }
+enter-what = This link logs in as an owner of the shop in this browser. It works once.
+enter-go = Open the shop
 enter-gone = This link no longer works
 enter-gone-what = It was used already, or it is too old. The command { $command } makes another one.
 login-title = Log in

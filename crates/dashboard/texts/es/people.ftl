@@ -1,6 +1,6 @@
-enter-title = Mira la tienda de demostración
-enter-what = Este enlace abre la tienda de demostración en este navegador. Funciona una sola vez.
-enter-go = Abrir la tienda de demostración
+enter-title = Abre la tienda { $shop }
+enter-what = Este enlace inicia una sesión como propietario de la tienda en este navegador. Funciona una sola vez.
+enter-go = Abrir la tienda
 enter-gone = Este enlace ya no funciona
 enter-gone-what = Ya se usó, o es demasiado viejo. El comando { $command } crea otro.
 login-title = Iniciar sesión

@@ -1,6 +1,6 @@
-enter-title = Veja a loja de demonstração
-enter-what = Este link abre a loja de demonstração neste navegador. Funciona uma única vez.
-enter-go = Abrir a loja de demonstração
+enter-title = Abra a loja { $shop }
+enter-what = Este link entra como proprietário da loja neste navegador. Funciona uma única vez.
+enter-go = Abrir a loja
 enter-gone = Este link não funciona mais
 enter-gone-what = Ele já foi usado, ou é antigo demais. O comando { $command } cria outro.
 login-title = Entrar
