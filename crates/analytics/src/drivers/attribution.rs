@@ -6,7 +6,7 @@ use super::facts::{Facts, Part};
 use super::tree::{Combined, Identity, Node, identities, summed};
 use super::{Breakdown, By, Contribution, Direction};
 use crate::detector::smoothing::{Smoothed, is_sparse};
-use crate::detector::{HISTORY_DAYS, Insufficient, MIN_HISTORY_DAYS, weekday_index};
+use crate::detector::{HISTORY_DAYS, Insufficient, LARGEST_VALUE, MIN_HISTORY_DAYS, weekday_index};
 use crate::matrix;
 
 /// Share of the deviation below which a driver does not explain it.
@@ -30,6 +30,10 @@ const LARGEST_PARTS: usize = 24;
 const ROUNDING: f64 = 1e-9;
 /// What must be left of an amount after the costs that go with it for them to be told as departures from their rates.
 const LEAST_LEFT: f64 = 0.05;
+/// Departure from its rate per amount, in root mean squares of those before, from which a cost may go with a count instead.
+const FAR_FROM_RATE: f64 = 3.0;
+/// What is left of that departure at most where it does.
+const NEAR_TO_RATE: f64 = 0.5;
 /// Name of the rest: small parts, and what the known parts leave unexplained.
 pub(super) const OTHER: &str = "(other)";
 /// ln-odds that the first driver is the right one when it is as strong as the second, and their growth with the logarithm
@@ -89,7 +93,7 @@ fn by_identity(facts: &Facts, node: &Node, expected: f64, identity: &Identity) -
             None => return None,
         }
     }
-    flex(&mut ingredients, identity);
+    flex(facts, part, &mut ingredients, identity);
     split(facts, node, Whole { expected, offset }, combined, By::Drivers, ingredients)
 }
 
@@ -132,25 +136,65 @@ fn by_parts(
 
 /// Tells what goes with the first ingredient by its departure from the usual rate, and the first one by what is left of it
 /// at these rates. Where next to nothing is left the identity stays as it is.
-fn flex(ingredients: &mut [Ingredient], identity: &Identity) {
+fn flex(facts: &Facts, part: Option<&Part>, ingredients: &mut [Ingredient], identity: &Identity) {
     let Some((base, others)) = ingredients.split_first_mut() else { return };
     if identity.flexed.is_empty() || identity.ingredients.first().is_none_or(|(metric, _)| *metric != base.metric) {
         return;
     }
-    let is_flexed = |other: &&mut Ingredient| identity.flexed.contains(&other.metric.as_str());
-    let mut flexed: Vec<(f64, &mut Ingredient)> =
-        others.iter_mut().filter(is_flexed).map(|cost| (usual_rate(&cost.values, &base.values), cost)).collect();
-    let left = 1.0 - flexed.iter().map(|(rate, _)| rate).sum::<f64>();
-    if left < LEAST_LEFT {
+    let mut flexed: Vec<(f64, Option<Series>, &mut Ingredient)> = others
+        .iter_mut()
+        .filter_map(|cost| {
+            let counted = identity.flexed.iter().find(|flexed| flexed.cost == cost.metric)?.counted;
+            let count = counted.and_then(|count| facts.series(count, part));
+            let by_count = count.and_then(|count| by_count(&cost.values, &base.values, &count));
+            Some((usual_rate(&cost.values, &base.values), by_count, cost))
+        })
+        .collect();
+    let left = 1.0 - flexed.iter().map(|(rate, _, _)| rate).sum::<f64>();
+    let by_amount = flexed.iter().filter(|(_, by_count, _)| by_count.is_none());
+    let sign = 1.0 - by_amount.map(|(rate, _, _)| rate).sum::<f64>();
+    if left < LEAST_LEFT || sign < LEAST_LEFT {
         return;
     }
-    base.sign = left;
-    for (rate, cost) in &mut flexed {
-        cost.at_usual_rate = *rate * base.values.last().copied().flatten().unwrap_or(0.0);
-        for (value, amount) in cost.values.iter_mut().zip(&base.values) {
-            *value = value.zip(*amount).map(|(value, amount)| value - *rate * amount);
+    base.sign = sign;
+    let amounts = base.values.clone();
+    for (rate, by_count, cost) in &mut flexed {
+        let is_by_amount = by_count.is_none();
+        let usual = by_count.take().unwrap_or_else(|| times(*rate, &amounts));
+        cost.at_usual_rate = usual.last().copied().flatten().unwrap_or(0.0);
+        cost.values = less(&cost.values, &usual, 1.0);
+        // What goes with the amount is in its sign; the rest is taken off it.
+        if !is_by_amount {
+            base.at_usual_rate += cost.at_usual_rate / sign;
+            base.values = less(&base.values, &usual, 1.0 / sign);
         }
     }
+}
+
+/// What a cost usually is by the count that it goes with, on a day on which it departs from its rate per amount and hardly
+/// from that per count: then it is the price that changed.
+fn by_count(cost: &[Option<f64>], amount: &[Option<f64>], count: &[Option<f64>]) -> Option<Series> {
+    let usual = times(usual_rate(cost, count), count);
+    let is_usable = usual.iter().flatten().all(|value| value.is_finite() && value.abs() <= LARGEST_VALUE);
+    let beyond_amount = less(cost, &times(usual_rate(cost, amount), amount), 1.0);
+    let (of_amount, before) = beyond_amount.split_last()?;
+    let of_count = less(cost, &usual, 1.0).last().copied().flatten()?.abs();
+    let squares: Vec<f64> = before.iter().rev().flatten().take(HISTORY_DAYS).map(|value| value * value).collect();
+    let ordinary = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
+    let of_amount = (*of_amount)?.abs();
+    (is_usable && of_amount > FAR_FROM_RATE * ordinary && of_count < NEAR_TO_RATE * of_amount).then_some(usual)
+}
+
+/// Values by day; `None` where there is none.
+type Series = Vec<Option<f64>>;
+
+fn times(rate: f64, values: &[Option<f64>]) -> Series {
+    values.iter().map(|value| value.map(|value| rate * value)).collect()
+}
+
+/// One series less a part of another.
+fn less(of: &[Option<f64>], by: &[Option<f64>], part: f64) -> Series {
+    of.iter().zip(by).map(|(of, by)| of.zip(*by).map(|(of, by)| of - part * by)).collect()
 }
 
 /// What one series was per unit of another over the latest days before the last.

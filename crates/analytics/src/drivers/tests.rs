@@ -246,7 +246,7 @@ fn a_margin_falls_by_the_share_of_a_cost_that_rose() {
     facts.metric("cogs", share(0.4, 31, 1.0)).metric("fees", share(0.03, 32, 1.0));
     facts.metric("shipping", share(0.1, 33, 2.5));
     let found = explain(&facts, "margin", None).unwrap();
-    assert_eq!(found.cause().unwrap().metric, "shipping_per_gross_revenue", "{found:#?}");
+    assert_eq!(path(&found), ["shipping_per_gross_revenue[]", "shipping_per_order[]"], "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
     let profit = explain(&facts, "final_profit", None).unwrap();
     assert!(!profit.breakdowns.is_empty() && profit.breakdowns.iter().all(sums_to_the_deviation));
@@ -264,6 +264,30 @@ fn costs_that_fall_with_the_takings_are_no_cause_of_a_loss() {
     let chain: Vec<&str> = found.chain.iter().map(|c| c.metric.as_str()).collect();
     assert!(chain == ["visitors"], "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[rstest]
+#[case(0.1)]
+#[case(0.5)]
+fn another_price_is_no_cost_of_what_was_sold(#[case] price: f64) {
+    let mut facts = shop([1.0, 1.0, 1.0, price]);
+    let at = |facts: &Facts, count: &str, each: f64, seed: u64| -> Vec<Option<f64>> {
+        let counted = facts.series(count, None).unwrap().into_iter().flatten();
+        counted.enumerate().map(|(i, n)| Some(n * each * (1.0 + 0.02 * noise(seed, i)))).collect()
+    };
+    // As many units and orders cost as much, whatever they were sold for.
+    let (goods, shipping) = (at(&facts, "units", 10.0, 37), at(&facts, "orders", 4.0, 38));
+    facts.metric("cogs", goods).metric("shipping", shipping);
+    let found = explain(&facts, "final_profit", None).unwrap();
+    assert_eq!(path(&found), ["price_per_unit[]"], "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation) && levels_add_up(&found), "{found:#?}");
+    let of_costs = found.levels[0].iter().filter(|driver| ["cogs", "shipping"].contains(&driver.metric.as_str()));
+    for cost in of_costs {
+        assert!(cost.share < 0.1 && (cost.observed - cost.expected).abs() < 0.1 * cost.observed, "{cost:?}");
+    }
+    let found = explain(&facts, "margin", None).unwrap();
+    assert_eq!(path(&found), ["cogs_per_gross_revenue[]", "price_per_unit[]"], "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation) && levels_add_up(&found), "{found:#?}");
 }
 
 #[test]

@@ -77,6 +77,8 @@ const DERIVED: &[Derived] = &[
     quotient("costs_per_net_revenue", "costs", "net_revenue"),
     quotient("costs_per_gross_revenue", "costs", "gross_revenue"),
     quotient("net_per_gross_revenue", "net_revenue", "gross_revenue"),
+    quotient("cogs_per_unit", "cogs", "units"),
+    quotient("shipping_per_order", "shipping", "orders"),
     quotient("cogs_per_gross_revenue", "cogs", "gross_revenue"),
     quotient("fees_per_gross_revenue", "fees", "gross_revenue"),
     quotient("shipping_per_gross_revenue", "shipping", "gross_revenue"),
@@ -125,6 +127,8 @@ pub(super) fn lever(metric: &str) -> Option<Lever> {
         | "ad_spend"
         | "extra_expenses"
         | "clicks_per_spend"
+        | "cogs_per_unit"
+        | "shipping_per_order"
         | "cogs_per_gross_revenue"
         | "fees_per_gross_revenue"
         | "shipping_per_gross_revenue" => Some(Lever::Cost),
@@ -181,7 +185,14 @@ pub(super) struct Identity {
     /// What goes with the first ingredient at a usual rate: it is told by what it departs from that rate, and the first
     /// ingredient by what is left of it at that rate (a flexible budget, as accountants say). Costs that fall because less
     /// was sold are then no gain beside the loss.
-    pub flexed: &'static [&'static str],
+    pub flexed: &'static [Flexed],
+}
+
+/// A cost that goes with an amount, or with what is counted beside that amount: at another price as many units cost as much.
+#[derive(Debug)]
+pub(super) struct Flexed {
+    pub cost: &'static str,
+    pub counted: Option<&'static str>,
 }
 
 const fn product(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
@@ -200,7 +211,11 @@ const fn rest(metric: &'static str, ingredients: &'static [(&'static str, f64)])
 /// In order of preference: of several identities of a metric the first one whose ingredients are all known is used.
 const IDENTITIES: &[Identity] = &[
     Identity {
-        flexed: &["cogs", "fees", "shipping"],
+        flexed: &[
+            Flexed { cost: "cogs", counted: Some("units") },
+            Flexed { cost: "fees", counted: None },
+            Flexed { cost: "shipping", counted: Some("orders") },
+        ],
         ..sum(
             "final_profit",
             &[
@@ -228,6 +243,9 @@ const IDENTITIES: &[Identity] = &[
             ("extra_expenses_per_gross_revenue", 1.0),
         ],
     ),
+    // At a lower price goods and shipping take a larger part of it without being dearer.
+    product("cogs_per_gross_revenue", &[("cogs_per_unit", 1.0), ("price_per_unit", -1.0)]),
+    product("shipping_per_gross_revenue", &[("shipping_per_order", 1.0), ("aov", -1.0)]),
     // These do not go with what is sold: a day that sold little shows in them without any cost being higher.
     product("ad_spend_per_gross_revenue", &[("ad_spend", 1.0), ("gross_revenue", -1.0)]),
     product("extra_expenses_per_gross_revenue", &[("extra_expenses", 1.0), ("gross_revenue", -1.0)]),

@@ -59,6 +59,8 @@ driver = { $metric ->
     [fees] Payment fees
     [shipping] Shipping
     [extra_expenses] Other expenses
+    [cogs_per_unit] Cost of goods per unit
+    [shipping_per_order] Shipping per order
     [cogs_per_gross_revenue] Cost of goods per sale
     [fees_per_gross_revenue] Fees per sale
     [shipping_per_gross_revenue] Shipping per sale

@@ -59,6 +59,8 @@ driver = { $metric ->
     [fees] Comisiones de pago
     [shipping] Envío
     [extra_expenses] Otros gastos
+    [cogs_per_unit] Costo de mercadería por unidad
+    [shipping_per_order] Envío por pedido
     [cogs_per_gross_revenue] Costo de mercadería por venta
     [fees_per_gross_revenue] Comisiones por venta
     [shipping_per_gross_revenue] Envío por venta

@@ -59,6 +59,8 @@ driver = { $metric ->
     [fees] Taxas de pagamento
     [shipping] Frete
     [extra_expenses] Outras despesas
+    [cogs_per_unit] Custo das mercadorias por unidade
+    [shipping_per_order] Frete por pedido
     [cogs_per_gross_revenue] Custo das mercadorias por venda
     [fees_per_gross_revenue] Taxas por venda
     [shipping_per_gross_revenue] Frete por venda

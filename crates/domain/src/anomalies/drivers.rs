@@ -65,7 +65,9 @@ pub fn chain(drivers: &[Driver]) -> impl Iterator<Item = &Driver> {
 /// What the value of a metric or of one of its drivers counts.
 pub fn unit(metric: &str) -> Unit {
     match metric {
-        "cogs" | "fees" | "shipping" | "extra_expenses" | "price_per_unit" => Unit::Money,
+        "cogs" | "fees" | "shipping" | "extra_expenses" | "price_per_unit" | "cogs_per_unit" | "shipping_per_order" => {
+            Unit::Money
+        }
         "visitors" | "ad_clicks" | "returning_customers" => Unit::Count,
         "share_of_visitors"
         | "orders_per_visitor_of_all"

@@ -152,7 +152,7 @@ pub(crate) mod tests {
     }
 
     /// Every metric that is named as a driver.
-    const METRICS: [&str; 29] = [
+    const METRICS: [&str; 31] = [
         "gross_revenue",
         "net_revenue",
         "orders",
@@ -178,6 +178,8 @@ pub(crate) mod tests {
         "shipping",
         "ad_spend",
         "extra_expenses",
+        "cogs_per_unit",
+        "shipping_per_order",
         "cogs_per_gross_revenue",
         "fees_per_gross_revenue",
         "shipping_per_gross_revenue",

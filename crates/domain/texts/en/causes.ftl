@@ -32,6 +32,8 @@ cause-driver = { $metric ->
     [shipping] shipping costs{ $place } were
     [ad_spend] spending on ads{ $place } was
     [extra_expenses] other expenses{ $place } were
+    [cogs_per_unit] the cost of goods per unit{ $place } was
+    [shipping_per_order] shipping costs per order{ $place } were
     [cogs_per_gross_revenue] the cost of goods per sale{ $place } was
     [fees_per_gross_revenue] fees per sale{ $place } were
     [shipping_per_gross_revenue] shipping costs per sale{ $place } were

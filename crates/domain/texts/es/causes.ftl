@@ -32,6 +32,8 @@ cause-driver = { $metric ->
     [shipping] los gastos de envío{ $place } estuvieron
     [ad_spend] el gasto en anuncios{ $place } estuvo
     [extra_expenses] los demás gastos{ $place } estuvieron
+    [cogs_per_unit] el costo de los productos por unidad{ $place } estuvo
+    [shipping_per_order] los gastos de envío por pedido{ $place } estuvieron
     [cogs_per_gross_revenue] el costo de los productos por venta{ $place } estuvo
     [fees_per_gross_revenue] las comisiones por venta{ $place } estuvieron
     [shipping_per_gross_revenue] los gastos de envío por venta{ $place } estuvieron

@@ -32,6 +32,8 @@ cause-driver = { $metric ->
     [shipping] os custos de frete{ $place } ficaram
     [ad_spend] o gasto com anúncios{ $place } ficou
     [extra_expenses] as outras despesas{ $place } ficaram
+    [cogs_per_unit] o custo dos produtos por unidade{ $place } ficou
+    [shipping_per_order] os custos de frete por pedido{ $place } ficaram
     [cogs_per_gross_revenue] o custo dos produtos por venda{ $place } ficou
     [fees_per_gross_revenue] as taxas por venda{ $place } ficaram
     [shipping_per_gross_revenue] os custos de frete por venda{ $place } ficaram
