@@ -188,6 +188,7 @@ fn check_text(text: &str, kind: Kind, topics: &Topics, grounds: &Grounds, writin
     check_language(&tokens, others)?;
     numbers::check(&tokens, Known { facts: &grounds.facts, lexicon, others })?;
     let sentences = phrases::sentences(&tokens);
+    numbers::check_shares(&sentences, lexicon)?;
     dates::check_relative(&sentences, lexicon, &grounds.facts, is_advice)?;
     directions::check(&sentences, lexicon, &grounds.facts)?;
     directions::check_denials(&sentences, lexicon, &grounds.facts)?;

@@ -27,6 +27,12 @@ pub(super) struct Lexicon {
     pub quantity_stems: &'static [&'static str],
     /// Phrases in which such a word is none.
     pub no_quantities: &'static [&'static str],
+    /// Parts of a whole in words: no fact is one, and a number that says the same would be checked.
+    pub shares: &'static [&'static str],
+    /// Before a share they make it none: "longer than most", "the most orders".
+    pub compares: &'static [&'static str],
+    /// If there are any, one of them has to stand somewhere before those: "más tiempo que la mayoría".
+    pub compared: &'static [&'static str],
     /// Number words of the other languages that are ordinary words in this one.
     pub homographs: &'static [&'static str],
     /// Said before a number, they make it negative.

@@ -8,6 +8,7 @@ use super::{
     directions::known_direction,
     lexer::{Number, Token, Word, is_word, word},
     lexicon::{Lexicon, MILLION, THOUSAND},
+    phrases::Sentence,
     units::{is_phrase, unit},
 };
 use crate::anomalies::Direction;
@@ -43,6 +44,22 @@ pub(super) fn check(tokens: &[Token], known: Known<'_>) -> Result<(), Refusal> {
         };
     }
     Ok(())
+}
+
+/// Refuses parts of a whole that are told in words: "most of the orders". "Longer than most" only compares.
+///
+/// # Errors
+/// The first of them.
+pub(super) fn check_shares(sentences: &[Sentence], lexicon: &Lexicon) -> Result<(), Refusal> {
+    let compares = |before: &Vec<&str>| {
+        before.first().is_some_and(|word| lexicon.compares.contains(word))
+            && (lexicon.compared.is_empty() || before.iter().any(|word| lexicon.compared.contains(word)))
+    };
+    let told = |sentence: &Sentence| lexicon.shares.iter().find(|share| !sentence.before(share).iter().all(compares));
+    match sentences.iter().find_map(told) {
+        Some(share) => Err(Refusal::Number((*share).to_owned())),
+        None => Ok(()),
+    }
 }
 
 /// Checks the digits at `at` with what stands around them. Gives how many tokens they take.
@@ -146,7 +163,23 @@ fn check_word(tokens: &[Token], at: usize, found: &Word, known: Known<'_>) -> Re
     }
     let is_foreign =
         !known.lexicon.homographs.contains(&text) && known.others.iter().any(|other| other.is_figure(text));
-    if known.lexicon.is_quantity(text) || is_foreign { Err(unknown()) } else { Ok(1) }
+    if known.lexicon.is_quantity(text) || is_foreign || is_roman(&found.spelled) { Err(unknown()) } else { Ok(1) }
+}
+
+/// Whether a word is a number in Roman numerals: `XIV`, `xiv`. Two of its letters at least are I, V or X, and in small letters all
+/// of three or more are: others are rather words (mix, vi) or stand for some (CLV, DM, XL).
+fn is_roman(word: &str) -> bool {
+    let capitals = word.to_ascii_uppercase();
+    let low = capitals.bytes().filter(|letter| b"IVX".contains(letter)).count();
+    let is_told = if word == capitals { low >= 2 } else { low >= 3 && low == capitals.len() };
+    let mut rest = capitals.trim_start_matches('M');
+    for [nine, four, five, one] in [["CM", "CD", "D", "C"], ["XC", "XL", "L", "X"], ["IX", "IV", "V", "I"]] {
+        rest = match rest.strip_prefix(nine).or_else(|| rest.strip_prefix(four)) {
+            Some(after) => after,
+            None => rest.strip_prefix(five).unwrap_or(rest).trim_start_matches(one),
+        };
+    }
+    is_told && rest.is_empty()
 }
 
 /// Whether the word at a place is part of the phrase there.

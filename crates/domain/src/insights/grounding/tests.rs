@@ -73,6 +73,10 @@ fn say_of(text: &str, grounds: &Grounds) -> Result<(), Refusal> {
 #[case("No stock is left of “MUG-11” - reorder it.")]
 #[case("The cause is not known. The data does not tell why.")]
 #[case("You may want to look at it, first thing tomorrow.")]
+#[case("Look at the product mix, at the CLV, at size XL, and write them a DM.")]
+#[case("They have been away for longer than most, longer than most of the others.")]
+#[case("These campaigns spend most; another brings the most orders.")]
+#[case("It lasts 30 days at most, and is most visible on Sunday.")]
 fn what_rests_on_the_facts_passes(#[case] text: &str) {
     assert_eq!(say(text), Ok(()), "{text}");
 }
@@ -149,6 +153,14 @@ fn what_rests_on_the_facts_passes(#[case] text: &str) {
 #[case("In 2026")]
 #[case("Q1")]
 #[case("A4")]
+#[case("XII products")]
+#[case("xii products")]
+#[case("LXII % of it")]
+#[case("MMXXVI was better")]
+#[case("Most of your customers stay away.")]
+#[case("Most orders came in on Sunday.")]
+#[case("The vast majority of the orders came in on Sunday, and nearly all products are gone.")]
+#[case("Orders came in mostly on Sunday.")]
 fn another_number_is_refused(#[case] text: &str) {
     assert!(matches!(say(text), Err(Refusal::Number(_))), "{text}: {:?}", say(text));
 }
@@ -311,7 +323,7 @@ fn any_fact() -> impl Strategy<Value = Fact> {
 
 proptest! {
     #[test]
-    fn every_fact_as_printed_passes(fact in any_fact(), after in "( [fgj-np-rtvx-z]{3,8})?[.!]?") {
+    fn every_fact_as_printed_passes(fact in any_fact(), after in "( [fgj-np-rty-z]{3,8})?[.!]?") {
         let grounds = Grounds { facts: vec![fact], ..Grounds::default() };
         let text = format!("was {fact}{after}");
         prop_assert_eq!(say_of(&text, &grounds), Ok(()), "{}", text);

@@ -31,6 +31,14 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
     ],
     quantity_stems: &[],
     no_quantities: &["two periods"],
+    shares: &[
+        "most of", "most customers", "most buyers", "most visitors", "most people", "most orders", "most purchases", "most sales",
+        "most products", "most items", "most days", "most campaigns", "most ads", "most visits", "mostly", "the majority",
+        "a majority", "vast majority", "great majority", "large majority", "almost all", "nearly all", "practically all",
+        "virtually all", "the bulk of", "much of", "a large part", "a good part", "a large share",
+    ],
+    compares: &["than", "the"],
+    compared: &[],
     homographs: &["once", "media", "par", "miles", "medio"],
     minus: &["minus", "negative"],
     months: &[

@@ -36,6 +36,13 @@ pub(super) static PORTUGUESE: Lexicon = Lexicon {
     no_quantities: &[
         "por meio", "meio de", "no meio", "em meio", "dois periodos", "segundo o", "segundo a", "segundo os", "segundo as",
     ],
+    shares: &[
+        "a maioria", "sua maioria", "na maioria", "da maioria", "uma maioria", "grande maioria", "imensa maioria", "ampla maioria",
+        "maior parte", "grande parte", "boa parte", "quase todo", "quase todos", "quase toda", "quase todas", "praticamente todo",
+        "praticamente todos", "praticamente toda", "praticamente todas", "majoritariamente",
+    ],
+    compares: &["que"],
+    compared: &["mais", "menos", "maior", "menor"],
     homographs: &["dos", "medio", "media", "segunda", "miles", "ten"],
     minus: &["menos", "negativo", "negativa", "negativos"],
     months: &[

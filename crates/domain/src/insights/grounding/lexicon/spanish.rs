@@ -38,6 +38,13 @@ pub(super) static SPANISH: Lexicon = Lexicon {
         "por medio", "en medio", "medio de", "la media", "una media", "su media", "de media", "media de",
         "en segundo lugar", "cada uno", "dos periodos",
     ],
+    shares: &[
+        "la mayoria", "su mayoria", "una mayoria", "gran mayoria", "inmensa mayoria", "amplia mayoria", "mayor parte", "gran parte",
+        "buena parte", "casi todo", "casi todos", "casi toda", "casi todas", "practicamente todo", "practicamente todos",
+        "practicamente toda", "practicamente todas", "mayormente", "mayoritariamente",
+    ],
+    compares: &["que"],
+    compared: &["mas", "menos", "mayor", "menor"],
     homographs: &["ten", "marco"],
     minus: &["menos", "negativo", "negativa", "negativos"],
     months: &[

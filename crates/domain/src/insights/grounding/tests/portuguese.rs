@@ -56,9 +56,17 @@ const GROUNDED: &[&str] = &[
     "Pelo menos 12 produtos precisam de reposição.",
     "O ticket médio ficou abaixo do previsto.",
     "Por favor, revise as sugestões.",
+    "Estão sem comprar há mais tempo que a maioria.",
+    "Estão sem comprar há mais tempo do que a maioria dos seus clientes.",
 ];
 
 const NO_FACT: &[&str] = &[
+    "A maioria dos seus clientes não voltou.",
+    "Vê-se que a maioria dos pedidos chegou no domingo.",
+    "Boa parte dos pedidos chegou no domingo.",
+    "A maior parte dos pedidos chegou no domingo.",
+    "Quase todos os pedidos chegaram no domingo.",
+    "Restam XII produtos.",
     "A receita foi de R$ 1.234,58.",
     "A receita foi de R$ 1.300.",
     "A receita foi de R$ 1.234.57.",

@@ -56,9 +56,17 @@ const GROUNDED: &[&str] = &[
     "Revisa el proceso de pago de la tienda y las campañas activas.",
     "Por favor, revise las sugerencias.",
     "La media de pedidos está por debajo de lo previsto.",
+    "Llevan más tiempo sin comprar que la mayoría.",
+    "Llevan más tiempo sin comprar que la mayoría de tus clientes.",
 ];
 
 const NO_FACT: &[&str] = &[
+    "La mayoría de tus clientes no ha vuelto.",
+    "Se ve que la mayoría de los pedidos llegó el domingo.",
+    "Los pedidos llegaron, en su mayoría, el domingo.",
+    "La mayor parte de los pedidos llegó el domingo.",
+    "Casi todos los pedidos llegaron el domingo.",
+    "Quedan XII productos.",
     "Los ingresos fueron de 1.234,58 ARS.",
     "Los ingresos fueron de 1.300 ARS.",
     "Los ingresos fueron de 1.234.57 ARS.",
