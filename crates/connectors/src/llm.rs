@@ -32,7 +32,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// Where the model is and what it costs.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// What `/chat/completions` is appended to, such as `https://api.example.com/v1`.
+    /// What `/chat/completions` is appended to, such as `https://api.example.com/v1`; a query, such as the version that some
+    /// providers want, stays behind it.
     pub base_url: String,
     pub key: Option<SecretString>,
     pub model: String,
@@ -69,12 +70,11 @@ impl ChatCompletions {
     /// [`InvalidConfig`].
     pub fn new(config: Config) -> Result<Self, InvalidConfig> {
         let Config { base_url, key, model, timeout, prices } = config;
-        let url: Url = format!("{}/chat/completions", base_url.trim_end_matches('/'))
-            .parse()
-            .map_err(|_| InvalidConfig::Address)?;
+        let mut url: Url = base_url.trim_end_matches('/').parse().map_err(|_| InvalidConfig::Address)?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(InvalidConfig::Address);
         }
+        url.path_segments_mut().map_err(|()| InvalidConfig::Address)?.pop_if_empty().extend(["chat", "completions"]);
         if model.trim().is_empty() {
             return Err(InvalidConfig::Model);
         }

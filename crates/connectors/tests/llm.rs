@@ -118,6 +118,19 @@ async fn an_answer_costs_what_its_tokens_do() {
 }
 
 #[rstest]
+#[case("", "post /v1/chat/completions ")]
+#[case("/", "post /v1/chat/completions ")]
+#[case("?api-version=2026-01", "post /v1/chat/completions?api-version=2026-01 ")]
+#[case("/?api-version=2026-01", "post /v1/chat/completions?api-version=2026-01 ")]
+#[tokio::test]
+async fn the_query_of_the_address_stays_behind_the_path(#[case] more: &str, #[case] asked: &str) {
+    let (url, seen) = provider(vec![fine()]).await;
+    client(&format!("{url}{more}"), LONG).complete(&prompt()).await.answer.unwrap();
+    let seen = seen.lock().unwrap();
+    assert!(seen[0].0.starts_with(asked), "{}", seen[0].0);
+}
+
+#[rstest]
 #[case("200 OK", "content-type: text/html\r\n", "{}", ModelError::NotJson, true)]
 #[case("200 OK", "", "", ModelError::Empty, true)]
 #[case("200 OK", "", "{\"choices\":[{\"mess", ModelError::Truncated, true)]
