@@ -161,6 +161,9 @@ fn what_rests_on_the_facts_passes(#[case] text: &str) {
 #[case("Most orders came in on Sunday.")]
 #[case("The vast majority of the orders came in on Sunday, and nearly all products are gone.")]
 #[case("Orders came in mostly on Sunday.")]
+#[case("a pair of products")]
+#[case("The trio sold well.")]
+#[case("Orders are quadrupling.")]
 fn another_number_is_refused(#[case] text: &str) {
     assert!(matches!(say(text), Err(Refusal::Number(_))), "{text}: {:?}", say(text));
 }

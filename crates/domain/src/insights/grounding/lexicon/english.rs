@@ -26,10 +26,10 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
         "quarters", "fourth", "fourths", "fifth", "fifths", "sixth", "sixths", "seventh", "eighth", "eighths", "ninth",
         "tenth", "tenths", "hundredth", "double", "doubled", "doubles", "doubling", "twice", "thrice", "triple",
         "tripled", "triples", "tripling", "treble", "trebled", "quadruple", "quadrupled", "quintuple", "quintupled",
-        "manifold", "century", "decade", "fortnight",
+        "manifold", "century", "decade", "fortnight", "pair", "pairs", "duo", "trio", "trillions",
         "twofold", "threefold", "fourfold", "fivefold", "tenfold", "hundredfold",
     ],
-    quantity_stems: &[],
+    quantity_stems: &["quadrupl", "quintupl", "sextupl"],
     no_quantities: &["two periods"],
     shares: &[
         "most of", "most customers", "most buyers", "most visitors", "most people", "most orders", "most purchases", "most sales",

@@ -30,7 +30,7 @@ pub(super) static PORTUGUESE: Lexicon = Lexicon {
         "quinto", "quintos", "sexto", "setimo", "setima", "oitavo", "oitava", "nono", "nona", "decimo", "decima",
         "decimos", "terceiro", "terceira", "dobro", "dobrou", "dobraram", "dobrando", "dobrar", "dobrado", "triplo",
         "quadruplo", "quintuplo", "duplo", "dupla", "par", "pares", "quinzena", "decada", "seculo", "trimestre",
-        "semestre", "segundo",
+        "semestre", "segundo", "duo", "trio", "vintena", "trintena", "trilhao", "trilhoes",
     ],
     quantity_stems: &["duplic", "triplic", "quadruplic", "quintuplic", "multiplic"],
     no_quantities: &[

@@ -31,7 +31,8 @@ pub(super) static SPANISH: Lexicon = Lexicon {
         "mitad", "mitades", "tercio", "tercios", "cuarto", "cuartos", "cuarta", "quinto", "quinta", "quintos", "sexto",
         "sexta", "septimo", "septima", "octavo", "octava", "noveno", "novena", "decimo", "decima", "decimos", "tercer",
         "tercero", "tercera", "segundo", "segunda", "doble", "dobles", "triple", "triples", "cuadruple", "quintuple",
-        "par", "pares", "quincena", "decada", "siglo", "trimestre", "semestre",
+        "par", "pares", "quincena", "decada", "siglo", "trimestre", "semestre", "duo", "trio", "veintena", "treintena", "millardo",
+        "millardos", "trillon", "trillones",
     ],
     quantity_stems: &["duplic", "triplic", "cuadruplic", "quintuplic", "multiplic"],
     no_quantities: &[

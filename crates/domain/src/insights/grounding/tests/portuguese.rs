@@ -67,6 +67,8 @@ const NO_FACT: &[&str] = &[
     "A maior parte dos pedidos chegou no domingo.",
     "Quase todos os pedidos chegaram no domingo.",
     "Restam XII produtos.",
+    "Vendeu-se uma vintena de produtos.",
+    "Venderam-se trilhões de produtos.",
     "A receita foi de R$ 1.234,58.",
     "A receita foi de R$ 1.300.",
     "A receita foi de R$ 1.234.57.",

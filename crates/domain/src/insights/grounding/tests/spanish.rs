@@ -67,6 +67,8 @@ const NO_FACT: &[&str] = &[
     "La mayor parte de los pedidos llegó el domingo.",
     "Casi todos los pedidos llegaron el domingo.",
     "Quedan XII productos.",
+    "Se vendió una veintena de productos.",
+    "Se vendieron trillones de productos.",
     "Los ingresos fueron de 1.234,58 ARS.",
     "Los ingresos fueron de 1.300 ARS.",
     "Los ingresos fueron de 1.234.57 ARS.",
