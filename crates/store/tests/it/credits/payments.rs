@@ -108,6 +108,20 @@ async fn a_payment_is_credited_once_with_its_events() {
 }
 
 #[tokio::test]
+async fn a_payer_whom_the_gateway_does_not_name_takes_no_card_away() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 50).await;
+    settle(&db, pack(payer, "p1", PaymentStatus::Approved)).await;
+    let mut bare = pack(payer, "p2", PaymentStatus::Approved);
+    (bare.payment.invoice_id, bare.payment.payer) = (None, Payer::default());
+    let Settled::Credited(row) = settle(&db, bare).await else { panic!("not credited") };
+    assert_eq!((row.balance_after, &row.meta["invoice_id"]), (1_050, &Value::Null));
+    let customers = "SELECT customer_id FROM payment_customers WHERE account_id = $1";
+    let customer: String = db.sql.query_one(customers, &[&payer.0]).await.unwrap().get(0);
+    assert_eq!(customer, "cus_1");
+}
+
+#[tokio::test]
 async fn of_simultaneous_reports_one_credits() {
     let db = fresh().await;
     let payer = account(&db.sql, 0).await;
