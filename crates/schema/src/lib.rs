@@ -975,6 +975,19 @@ diesel::table! {
 }
 
 diesel::table! {
+    gone_places (account_id, list, id) {
+        account_id -> BigInt,
+        list -> Text,
+        id -> BigInt,
+        detected_at -> Nullable<Timestamptz>,
+        rank -> Nullable<SmallInt>,
+        amount -> Nullable<Numeric>,
+        name -> Nullable<Text>,
+        gone_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     metric_days (account_id, metric, day) {
         account_id -> BigInt,
         metric -> Text,

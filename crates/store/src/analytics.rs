@@ -59,6 +59,7 @@ pub(crate) mod freshness;
 mod insights;
 mod inventory;
 mod metric_days;
+pub(crate) mod places;
 pub(crate) mod profit;
 mod reorder;
 pub(crate) mod results;

@@ -21,6 +21,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::lock,
+    analytics::places,
     database::{
         error::{Failure, corrupt},
         idempotency::{self, WriteError},
@@ -140,7 +141,8 @@ impl WebhookStore for Store {
                 let url: Option<String> = update.get_result(connection).await.optional()?;
                 if let Some(url) = &url {
                     let of_it = risks::table.filter(risks::account_id.eq(account.0)).filter(risks::webhook_id.eq(id));
-                    diesel::delete(of_it).execute(connection).await?;
+                    let of_it: Vec<i64> = of_it.select(risks::id).load(connection).await?;
+                    places::remove_risks(connection, account.0, &of_it).await?;
                     audit::changed(connection, note, url, (None, None), now).await?;
                 }
                 Ok(url.is_some())

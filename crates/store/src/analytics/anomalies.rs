@@ -110,9 +110,12 @@ impl TryFrom<AnomalyRow> for Anomaly {
     }
 }
 
-/// What comes after an anomaly, whose id follows, in a list; `$1` is the account.
+/// What comes after an anomaly, whose id follows and which may be gone, in a list; `$1` is the account.
 const AFTER: &str = "(detected_at, id) < (
-    SELECT last.detected_at, last.id FROM anomalies AS last WHERE last.account_id = $1 AND last.id = ";
+    SELECT last.detected_at, last.id FROM (
+        SELECT detected_at, id FROM anomalies WHERE account_id = $1
+        UNION ALL SELECT detected_at, id FROM gone_places WHERE account_id = $1 AND list = 'anomalies') AS last
+    WHERE last.id = ";
 
 /// What was found on the day of an anomaly, whose id follows; `$1` is the account.
 const SAME_DAY: &str = "detected_at = (

@@ -18,9 +18,9 @@ use crate::{
     ingest::imports,
     schema::{
         accounts, ad_accounts, ad_days, ad_entities, ad_spend, anomalies, campaign_creatives, creatives, customer_days,
-        customer_totals, customers, daily_breakdowns, daily_metrics, events, expenses, insights, inventory_items,
-        job_results, job_runs, metric_days, orders, product_costs, product_days, products, profit_snapshots, refunds,
-        reorder_suggestions, risks, stock_levels, stories,
+        customer_totals, customers, daily_breakdowns, daily_metrics, events, expenses, gone_places, insights,
+        inventory_items, job_results, job_runs, metric_days, orders, product_costs, product_days, products,
+        profit_snapshots, refunds, reorder_suggestions, risks, stock_levels, stories,
     },
 };
 
@@ -215,6 +215,7 @@ async fn remove(connection: &mut AsyncPgConnection, copy: i64) -> Result<(), Err
         stories,
         insights,
         risks,
+        gone_places,
         events,
         job_results,
         job_runs

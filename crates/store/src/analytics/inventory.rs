@@ -160,10 +160,14 @@ session_statement!(
     FROM inventory_items WHERE account_id = $1"
 );
 
-/// What comes after an item, whose id follows, in a list; `$1` is the account.
+/// What comes after an item, whose id follows and which may be gone, or be back since, in a list; `$1` is the account.
 const AFTER: &str = "(urgency, days_rank, sku, id) > (
-    SELECT last.urgency, last.days_rank, last.sku, last.id FROM inventory_items AS last
-    WHERE last.account_id = $1 AND last.id = ";
+    SELECT last.rank, last.amount, last.name, last.id FROM (
+        SELECT urgency AS rank, days_rank AS amount, sku AS name, id FROM inventory_items WHERE account_id = $1
+        UNION ALL SELECT rank, amount, name, id FROM gone_places WHERE account_id = $1 AND list = 'inventory'
+            AND NOT EXISTS (SELECT FROM inventory_items AS back WHERE back.account_id = $1 AND back.id = gone_places.id)
+    ) AS last
+    WHERE last.id = ";
 
 /// What comes before an item, whose id follows.
 const BEFORE: &str = "(urgency, days_rank, sku, id) < (

@@ -125,10 +125,12 @@ session_statement!(
     FROM risks WHERE account_id = $1"
 );
 
-/// What comes after a risk, whose id follows, in a list; `$1` is the account.
+/// What comes after a risk, whose id follows and which may be gone, in a list; `$1` is the account.
 const AFTER: &str = "(severity_rank, expected_rank, id) > (
-    SELECT last.severity_rank, last.expected_rank, last.id FROM risks AS last
-    WHERE last.account_id = $1 AND last.id = ";
+    SELECT last.rank, last.amount, last.id FROM (
+        SELECT severity_rank AS rank, expected_rank AS amount, id FROM risks WHERE account_id = $1
+        UNION ALL SELECT rank, amount, id FROM gone_places WHERE account_id = $1 AND list = 'risks') AS last
+    WHERE last.id = ";
 
 /// The risks of a page.
 fn rows(

@@ -24,6 +24,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    analytics::places,
     database::{
         error::{Failure, corrupt, parse},
         idempotency,
@@ -359,7 +360,8 @@ async fn revoke(
     if reason == RevokeReason::Manual {
         // That nothing is read of it is as its owner wants it.
         let of_shop = risks::table.filter(risks::account_id.eq(account.0)).filter(risks::integration_id.eq(id.0));
-        diesel::delete(of_shop).execute(session).await?;
+        let of_shop: Vec<i64> = of_shop.select(risks::id).load(session).await?;
+        places::remove_risks(session, account.0, &of_shop).await?;
     }
     unfollow(session, account, id, now).await?;
     if let Some(shop_id) = &ending.shop_id {

@@ -24,6 +24,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    analytics::places,
     database::{
         error::{Failure, parse},
         query::RunQueryDsl,
@@ -574,9 +575,11 @@ async fn strip(
         wipe.execute(connection).await?;
     }
     CloseConversations { account, ids }.execute(connection).await?;
+    let of_them = risks::table.filter(risks::account_id.eq(account)).filter(risks::customer_id.eq_any(ids));
+    let of_them: Vec<i64> = of_them.select(risks::id).load(connection).await?;
+    places::remove_risks(connection, account, &of_them).await?;
     clear!(
-        customer_days: customer_id, customer_totals: customer_id, customer_handles: customer_id, risks: customer_id,
-        customers: id
+        customer_days: customer_id, customer_totals: customer_id, customer_handles: customer_id, customers: id
     );
     Ok(stripped)
 }

@@ -135,6 +135,25 @@ async fn an_event_that_goes_on_keeps_its_row_and_what_no_longer_holds_goes() {
 }
 
 #[tokio::test]
+async fn a_list_goes_on_behind_an_anomaly_that_is_gone() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let days = [date!(2026 - 02 - 12), date!(2026 - 01 - 20), date!(2025 - 12 - 20)];
+    let on = |at: usize| drop_on(days[at], days[at], days[at]);
+    let page = async |cursor| {
+        let page = PageRequest { limit: 2, cursor };
+        let found = AnomalyStore::page(&*db.store, account, None, datetime!(2025-12-01 0:00 UTC), page).await.unwrap();
+        (found.found.items.iter().map(|anomaly| anomaly.day).collect::<Vec<_>>(), found.found.next_cursor)
+    };
+    detect(&db, account, vec![on(0), on(1), on(2)]).await;
+    let (read, cursor) = page(None).await;
+    assert_eq!(read, days[..2]);
+    detect(&db, account, vec![on(0), on(2)]).await;
+    assert_eq!(page(cursor).await, (vec![days[2]], None));
+    assert_eq!(page(cursor.map(|id| id + 100)).await, (vec![], None), "what was never there has no place");
+}
+
+#[tokio::test]
 async fn drivers_and_the_lever_are_kept_and_brought_up_to_date() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;

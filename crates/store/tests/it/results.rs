@@ -6,7 +6,7 @@ use domain::{
     customers::Segment,
     daily::DailyStore,
     demand::{DemandStore, SalesDay, StockAt},
-    inventory::{Figures, InventoryWriter, Status, Trend, VelocityClass},
+    inventory::{Figures, InventoryStore, InventoryWriter, Status, Trend, VelocityClass},
     jobs::{Again, Claim, JobName, JobStore, WriteOutcome},
     page::PageRequest,
     profit::DayRange,
@@ -204,6 +204,40 @@ async fn inventory_items_keep_their_ids_and_vanish_with_their_product() {
     assert_eq!(shop::rows(&db.sql, account, "product_id, id", "inventory_items").await, before[..1]);
     let kept = shop::rows(&db.sql, account, "current_stock, days_of_stock, status", "inventory_items").await;
     assert_eq!(kept, ["(4,,low)"]);
+}
+
+#[tokio::test]
+async fn the_inventory_goes_on_behind_an_item_that_is_gone_or_back() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let mut products = Vec::new();
+    for sku in ["a", "b", "c"] {
+        products.push(shop::product(&db.sql, account, sku, None).await);
+    }
+    let items = |chosen: &[usize]| chosen.iter().map(|at| item(products[*at], 5)).collect::<Vec<_>>();
+    let page = async |cursor| {
+        let page = PageRequest { limit: 2, cursor };
+        let page = InventoryStore::list(&*db.store, account, None, page).await.unwrap().page;
+        (page.items.into_iter().map(|item| item.sku).collect::<Vec<_>>(), page.next_cursor)
+    };
+    let [first, second, third] = [0, 1, 2].map(|at| item(products[at], 5).sku);
+    inventory(&db, account, items(&[0, 1, 2])).await;
+    let (read, cursor) = page(None).await;
+    assert_eq!(read, [first.clone(), second.clone()]);
+    inventory(&db, account, items(&[0, 2])).await;
+    assert_eq!(page(cursor).await, (vec![third.clone()], None));
+    assert_eq!(page(cursor.map(|id| id + 100)).await, (vec![], None), "what was never there has no place");
+
+    // Decisions on its product have it come back under the number that it had.
+    let back =
+        "INSERT INTO inventory_items (account_id, id, product_id, sku, product_name, current_stock, units_sold_30d,
+            units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, days_of_stock, trend, status, computed_at)
+        OVERRIDING SYSTEM VALUE
+        VALUES ($1, $2, $3, $4, 'A product', 5, 30, 7, 1, 1, 12.5, 'stable', 'low', now())";
+    db.sql.execute(back, &[&account.0, &cursor, &products[1], &second]).await.unwrap();
+    assert_eq!(page(cursor).await, (vec![third.clone()], None));
+    inventory(&db, account, items(&[0, 2])).await;
+    assert_eq!(page(cursor).await, (vec![third], None));
 }
 
 #[tokio::test]

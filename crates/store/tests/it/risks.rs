@@ -151,6 +151,31 @@ async fn what_stands_otherwise_now_is_no_risk_from_the_next_run_on() {
 }
 
 #[tokio::test]
+async fn a_list_goes_on_behind_a_risk_that_is_gone() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let risk = |subject: &str, expected| Finding {
+        kind: Kind::LowCredits,
+        ..finding(subject, Severity::High, Some(expected))
+    };
+    let subjects =
+        |listing: Listing| -> Vec<String> { listing.page.items.into_iter().map(|risk| risk.found.subject).collect() };
+    found(&db, account, DAY, vec![risk("a", dec!(90)), risk("b", dec!(60)), risk("c", dec!(30))]).await;
+    let first = list(&db, account, Filter::default(), 2, None).await;
+    let cursor = first.page.next_cursor;
+    assert_eq!(subjects(first), ["a", "b"]);
+    found(&db, account, DAY + Duration::DAY, vec![risk("a", dec!(90)), risk("c", dec!(30))]).await;
+    assert_eq!(subjects(list(&db, account, Filter::default(), 2, cursor).await), ["c"]);
+    let never = cursor.map(|id| id + 100);
+    assert_eq!(subjects(list(&db, account, Filter::default(), 2, never).await), [""; 0]);
+    // Places are kept for two days.
+    db.sql.execute("UPDATE gone_places SET gone_at = now() - interval '49 hours'", &[]).await.unwrap();
+    found(&db, account, DAY + Duration::days(2), vec![risk("c", dec!(30))]).await;
+    let kept = shop::rows(&db.sql, account, "list, amount", "gone_places").await;
+    assert_eq!(kept, ["(risks,-90.0000)"]);
+}
+
+#[tokio::test]
 async fn the_risk_of_a_webhook_or_shop_goes_when_its_owner_ends_it() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;

@@ -22,6 +22,7 @@ use time::{Date, OffsetDateTime};
 use super::{changed, metric_days, stories};
 use crate::{
     Store,
+    analytics::places,
     database::{query::RunQueryDsl, statement::Scalar},
     schema::anomalies,
     webhooks::outbox::emit,
@@ -96,16 +97,17 @@ statement!(
 );
 
 statement!(
-    RemoveOthers<'a>(
+    /// What is not detected any more.
+    Others<'a>(
         account: i64 => BigInt,
         kinds: &'a [&'static str] => Array<Text>,
         metrics: &'a [String] => Array<Text>,
         days: &'a [Date] => Array<SqlDate>,
         first: Date => SqlDate,
         last: Date => SqlDate,
-    ) -> () = "
+    ) -> Scalar<BigInt> = "
     WITH v AS (SELECT * FROM unnest($2, $3, $4) AS v(kind, metric, day))
-    DELETE FROM anomalies a WHERE a.account_id = $1 AND a.day BETWEEN $5 AND $6
+    SELECT a.id FROM anomalies a WHERE a.account_id = $1 AND a.day BETWEEN $5 AND $6
         AND NOT EXISTS (SELECT FROM v WHERE v.kind = a.kind AND v.metric = a.metric AND v.day = a.day)"
 );
 
@@ -190,7 +192,8 @@ impl AnomalyWriter for Store {
             let told = stories::replace(connection, claim.account, scored, stories).await?;
             let columns = Columns::of(&findings, &told);
             let moved = columns.moved(claim.account).execute(connection).await?;
-            let removed = columns.others(claim.account, scored).execute(connection).await?;
+            let others: Vec<i64> = columns.others(claim.account, scored).load(connection).await?;
+            let removed = places::remove_anomalies(connection, claim.account.0, &others).await?;
             let announced: Vec<Announced> = anomalies::table
                 .filter(anomalies::account_id.eq(claim.account.0))
                 .filter(anomalies::day.ge(announced_from))
@@ -318,9 +321,9 @@ impl Columns {
         Move { account: account.0, kinds, metrics, directions, firsts, lasts, days }
     }
 
-    fn others(&self, account: AccountId, scored: DayRange) -> RemoveOthers<'_> {
+    fn others(&self, account: AccountId, scored: DayRange) -> Others<'_> {
         let Self { kinds, metrics, days, .. } = self;
-        RemoveOthers { account: account.0, kinds, metrics, days, first: scored.first, last: scored.last }
+        Others { account: account.0, kinds, metrics, days, first: scored.first, last: scored.last }
     }
 
     fn upsert(&self, account: AccountId) -> Upsert<'_> {

@@ -19,6 +19,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
+    analytics::places,
     database::query::RunQueryDsl,
     schema::{inventory_items, reorder_suggestions},
     webhooks::outbox::emit,
@@ -89,10 +90,13 @@ impl InventoryWriter for Store {
             let mut gone = before;
             items.iter().for_each(|item| drop(gone.remove(&item.product_id.0)));
             let upsert = Upsert::new(account, items, now);
-            let others = inventory_items::table
+            let removed: Vec<i64> = inventory_items::table
                 .filter(inventory_items::account_id.eq(account.0))
-                .filter(inventory_items::product_id.eq_any(gone.into_keys().collect::<Vec<_>>()));
-            let removed: Vec<i64> = diesel::delete(others).returning(inventory_items::id).load(connection).await?;
+                .filter(inventory_items::product_id.eq_any(gone.into_keys().collect::<Vec<_>>()))
+                .select(inventory_items::id)
+                .load(connection)
+                .await?;
+            places::remove_items(connection, account.0, &removed).await?;
             // What was decided stays; what was not goes with its item.
             let undecided = reorder_suggestions::table
                 .filter(reorder_suggestions::account_id.eq(account.0))

@@ -13,7 +13,11 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::{Store, database::query::RunQueryDsl};
+use crate::{
+    Store,
+    analytics::places,
+    database::{query::RunQueryDsl, statement::Scalar},
+};
 
 statement!(
     /// A risk that is known keeps its row and `detected_at`.
@@ -54,16 +58,16 @@ statement!(
 );
 
 statement!(
-    /// Removes what was last found before `first` or, by a run for a later day, after `last`, and of the standing kinds what was
-    /// not found `now`.
-    Forget(
+    /// What was last found before `first` or, by a run for a later day, after `last`, and of the standing kinds what was not
+    /// found `now`.
+    Forgotten(
         account: i64 => BigInt,
         first: Date => SqlDate,
         last: Date => SqlDate,
         standing: Vec<&'static str> => Array<Text>,
         now: OffsetDateTime => Timestamptz,
-    ) -> () = "
-    DELETE FROM risks
+    ) -> Scalar<BigInt> = "
+    SELECT id FROM risks
     WHERE account_id = $1 AND (found_on NOT BETWEEN $2 AND $3 OR (kind = ANY($4) AND last_seen_at <> $5))"
 );
 
@@ -81,7 +85,8 @@ impl RiskWriter for Store {
         self.finish(claim, now, async |connection| {
             let written = upsert.execute(connection).await?;
             let standing = Kind::STANDING.iter().map(|kind| kind.as_str()).collect();
-            let removed = Forget { account, first, last, standing, now }.execute(connection).await?;
+            let forgotten: Vec<i64> = Forgotten { account, first, last, standing, now }.load(connection).await?;
+            let removed = places::remove_risks(connection, account, &forgotten).await?;
             Ok(u64::try_from(written + removed).unwrap_or(u64::MAX))
         })
         .await
