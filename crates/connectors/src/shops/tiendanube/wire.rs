@@ -32,11 +32,16 @@ pub(super) enum Field<T> {
 
 impl<'de, T: for<'a> Deserialize<'a>> Deserialize<'de> for Field<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(match raw.get() {
+        Ok(Self::read(Box::<RawValue>::deserialize(deserializer)?.get()))
+    }
+}
+
+impl<T: for<'a> Deserialize<'a>> Field<T> {
+    fn read(json: &str) -> Self {
+        match json {
             "null" => Self::Absent,
             json => serde_json::from_str(json).map_or(Self::Unreadable, Self::Is),
-        })
+        }
     }
 }
 
@@ -89,7 +94,14 @@ impl<'de> Deserialize<'de> for Instant {
     }
 }
 
-/// `2026-11-24T12:00:00+0000`, or as in RFC 3339. A year before 1 is how PHP writes that there is none.
+/// A date that may be none, which PHP also writes as one of a year before 1.
+fn date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field<Instant>, D::Error> {
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    let is_none = raw.get() == "\"\"" || ["\"-0001-", "\"0000-"].iter().any(|year| raw.get().starts_with(year));
+    Ok(if is_none { Field::Absent } else { Field::read(raw.get()) })
+}
+
+/// `2026-11-24T12:00:00+0000`, or as in RFC 3339.
 fn instant(text: &str) -> Option<OffsetDateTime> {
     let basic =
         format_description!("[year]-[month]-[day]T[hour]:[minute]:[second][offset_hour sign:mandatory][offset_minute]");
@@ -138,7 +150,9 @@ pub(super) struct OrderWire {
     pub id: Field<Number>,
     pub created_at: Field<Instant>,
     pub updated_at: Field<Instant>,
+    #[serde(deserialize_with = "date")]
     pub paid_at: Field<Instant>,
+    #[serde(deserialize_with = "date")]
     pub cancelled_at: Field<Instant>,
     pub payment_status: Field<String>,
     pub currency: Field<String>,

@@ -53,6 +53,15 @@ fn gross(lines: &[Line]) -> Decimal {
     lines.iter().map(|line| line.unit_price * Decimal::from(line.quantity)).sum()
 }
 
+#[rstest]
+#[case("-0001-11-30T00:00:00+0000")]
+#[case("0000-00-00 00:00:00")]
+#[case("")]
+fn a_date_of_a_year_before_1_is_none(#[case] none: &str) {
+    let order = taken(&with(json!({ "cancelled_at": none, "paid_at": none })), &[]);
+    assert_eq!((order.refunds, order.order.at), (vec![], datetime!(2026-11-02 23:59:30 UTC)));
+}
+
 #[test]
 fn an_order_is_what_was_paid_for_it() {
     let order = taken(&order(), &[]);
