@@ -45,6 +45,8 @@ use super::{
 const REREAD_AT_ONCE: i64 = 250;
 /// How long after a read that found nothing wrong an ad account is due again: its figures are not of the minute.
 const AD_INTERVAL: Duration = Duration::HOUR;
+/// How far a platform's clock may be ahead of ours.
+const MAX_AHEAD: Duration = Duration::DAY;
 /// How soon a connection is looked at again whose token another process is renewing.
 const BUSY_PAUSE: Duration = Duration::seconds(10);
 /// How soon an order is read again that the platform failed to show whole. That it fails may last: it is not asked for often.
@@ -292,6 +294,11 @@ impl<'a> Turn<'a> {
             }
         };
         self.is_renewed = false;
+        // Cursors would move there, and nothing be read until then, nor ever what happened before.
+        if present > self.now() + MAX_AHEAD {
+            let error = ShopError::Malformed("its clock is more than a day ahead of ours".to_owned());
+            return Err(self.failed(self.first(), None, self.now(), Tally::default(), error).await);
+        }
         let ports = &self.syncer.ports;
         if self.integration.suspended {
             ports.connections.suspend(self.lease.account, self.id(), false, self.now()).await?;

@@ -75,6 +75,8 @@ pub struct Answers {
     pub catalogue_passes: u32,
     /// What the catalogue answers, always.
     pub refused_catalogue: Option<ShopError>,
+    /// How far the platform's clock is ahead.
+    pub ahead: Duration,
     /// Whether the next call of the readers panics.
     pub panics: bool,
 }
@@ -263,7 +265,10 @@ impl ShopReader for FakePlatform {
 
     async fn shop(&self, access: &Access) -> Result<(ShopInfo, OffsetDateTime), ShopError> {
         self.check(access)?;
-        let currency = self.answers.lock().unwrap().currency.unwrap_or("EUR".parse().unwrap());
+        let (currency, ahead) = {
+            let answers = self.answers.lock().unwrap();
+            (answers.currency.unwrap_or("EUR".parse().unwrap()), answers.ahead)
+        };
         let info = ShopInfo {
             shop_id: access.shop_id.clone(),
             shop: "example.myshopify.com".to_owned(),
@@ -274,7 +279,7 @@ impl ShopReader for FakePlatform {
             shows_buyers: true,
             missing_scopes: vec![],
         };
-        Ok((info, *self.now.lock().unwrap()))
+        Ok((info, *self.now.lock().unwrap() + ahead))
     }
 
     fn orders(&self, access: &Access, window: Window, purpose: Purpose, _: Currency) -> ShopStream<OrderBatch> {

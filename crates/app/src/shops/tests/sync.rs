@@ -795,3 +795,23 @@ async fn a_connection_that_takes_long_keeps_no_other_of_its_account_waiting() {
     assert!(world.store.database().runs.is_empty(), "the first one is on its way");
     assert_eq!(world.store.database().lease_asked_for, [SHOP, IntegrationId(13)].into());
 }
+
+/// What is changed until then would never be read.
+#[tokio::test]
+async fn a_clock_that_is_far_ahead_moves_no_cursor() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.answers.lock().unwrap().ahead = Duration::days(3_650);
+    world.pass(Duration::hours(1));
+    world.tick().await;
+    {
+        let database = world.store.database();
+        let outcomes: Vec<_> = database.runs.iter().map(|run| (run.stream, &run.outcome)).collect();
+        let [(Stream::Changes, Outcome::Failed(error))] = outcomes.as_slice() else { panic!("{outcomes:?}") };
+        assert_eq!(error.code, ErrorCode::NotDelivering);
+        assert_eq!((database.cursors.len(), database.integration.as_ref().unwrap().last_sync_at), (0, None));
+    }
+    world.platform.answers.lock().unwrap().ahead = Duration::hours(23);
+    world.pass(Duration::hours(1));
+    world.tick().await;
+    assert!(world.cursor(Stream::Changes).is_some());
+}
