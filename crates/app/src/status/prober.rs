@@ -7,6 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
+    StoreError,
     incidents::IncidentStore,
     uptime::{Component, MAX_DELAY_HOURS, Outcome, Probe, ProbeStore, minute_of},
 };
@@ -66,14 +67,31 @@ impl Prober {
             waiting.retain(|probe| probe.minute > oldest);
             waiting.iter().cloned().collect()
         };
-        match self.store.record(&all).await {
+        let stored = self.store.record(&all).await;
+        let is_refused = matches!(stored, Err(StoreError::Unavailable(_)));
+        metrics::gauge!("database_writable").set(if is_refused { 0.0 } else { 1.0 });
+        match stored {
             Ok(()) => drop(self.waiting().drain(..all.len())),
             // Incidents follow from probes.
-            Err(error) => return outage::warn(&error, "probes cannot be stored; they wait"),
+            Err(error) => {
+                if is_refused {
+                    self.database_takes_no_writes(minute_of(now));
+                }
+                return outage::warn(&error, "probes cannot be stored; they wait");
+            }
         }
         if let Err(error) = self.incidents.advance(now).await {
             outage::warn(&error, "incidents cannot be brought up to date");
         }
+    }
+
+    /// A database that answers and takes no writes, as one whose disk is full, does half of its work.
+    fn database_takes_no_writes(&self, minute: OffsetDateTime) {
+        let mut waiting = self.waiting();
+        let of_now = waiting.iter_mut().rev().take_while(|probe| probe.minute == minute);
+        of_now
+            .filter(|probe| probe.component == Component::Database && probe.outcome == Outcome::Up)
+            .for_each(|probe| probe.outcome = Outcome::Degraded);
     }
 
     fn waiting(&self) -> MutexGuard<'_, VecDeque<Probe>> {
@@ -84,20 +102,20 @@ impl Prober {
 
 #[cfg(test)]
 mod tests {
-    use domain::{StoreError, incidents::MockIncidentStore, uptime::MockProbeStore};
+    use domain::{incidents::MockIncidentStore, uptime::MockProbeStore};
     use time::macros::datetime;
 
     use super::*;
 
     const NOW: OffsetDateTime = datetime!(2026-11-20 11:00:12 UTC);
 
-    /// Sees the database down and knows of nothing else.
-    struct OneEye;
+    /// Sees the database as it is told to and knows of nothing else.
+    struct OneEye(Outcome);
 
     #[async_trait]
     impl Look for OneEye {
         async fn look(&self, _: OffsetDateTime) -> Vec<(Component, Looked)> {
-            vec![(Component::Database, Looked { outcome: Outcome::Down, latency_ms: None })]
+            vec![(Component::Database, Looked { outcome: self.0, latency_ms: None })]
         }
     }
 
@@ -122,9 +140,31 @@ mod tests {
         });
         let mut incidents = MockIncidentStore::new();
         incidents.expect_advance().times(2).returning(|_| Ok(()));
-        let prober = Prober::new("a".to_owned(), Arc::new(OneEye), Arc::new(store), Arc::new(incidents));
+        let prober = Prober::new("a".to_owned(), Arc::new(OneEye(Outcome::Down)), Arc::new(store), Arc::new(incidents));
         for minute in 0..=1_501 {
             prober.minute(NOW + Duration::minutes(minute)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_database_that_answers_and_takes_no_writes_is_degraded() {
+        for (refusal, seen) in [
+            (StoreError::Unavailable("No space left on device".into()), Outcome::Degraded),
+            (StoreError::Overloaded("the statement takes too long".into()), Outcome::Up),
+        ] {
+            let mut store = MockProbeStore::new();
+            store.expect_record().times(1).return_once(|_| Err(refusal));
+            store.expect_record().times(1).returning(move |probes| {
+                let outcomes: Vec<_> = probes.iter().map(|probe| probe.outcome).collect();
+                assert_eq!(outcomes, [seen, Outcome::Up]);
+                Ok(())
+            });
+            let mut incidents = MockIncidentStore::new();
+            incidents.expect_advance().times(1).returning(|_| Ok(()));
+            let eye = Arc::new(OneEye(Outcome::Up));
+            let prober = Prober::new("a".to_owned(), eye, Arc::new(store), Arc::new(incidents));
+            prober.minute(NOW).await;
+            prober.minute(NOW + Duration::MINUTE).await;
         }
     }
 }
