@@ -1,6 +1,7 @@
 //! Starting, stopping, and being killed.
 
 use std::{
+    io::Write,
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
@@ -14,7 +15,7 @@ use testkit::TestDb;
 
 use crate::{
     failures::reachable_folder,
-    service::{Process, Service, api, run},
+    service::{Process, Service, api, free_port, run},
 };
 
 /// Far above what any wait here takes.
@@ -83,6 +84,36 @@ async fn a_service_that_is_told_to_stop_while_it_waits_for_migrations_ends_with_
         assert!(began.elapsed() < PATIENCE, "nobody waits");
     }
     assert_eq!(terminated(starting).code(), Some(0));
+}
+
+/// As of a collector of logs that hangs.
+#[tokio::test]
+async fn a_log_that_nobody_reads_holds_up_neither_requests_nor_the_end() {
+    let service = Service::start().await;
+    let (reader, mut others) = std::io::pipe().unwrap();
+    let log = others.try_clone().unwrap();
+    // Keeps the pipe full, until its reader ends.
+    std::thread::spawn(move || others.write_all(&vec![b'\n'; 1 << 20]));
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut process = service.api(&["serve", "--listen", &address]).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+    let (began, mut answered) = (Instant::now(), 0);
+    while answered < 100 {
+        assert!(began.elapsed() < PATIENCE, "{answered} answers");
+        let asked = tokio::time::timeout(PATIENCE, reqwest::get(format!("http://{address}/api/v1/health"))).await;
+        answered += usize::from(asked.unwrap().is_ok());
+    }
+    kill(Pid::from_raw(process.id().cast_signed()), Signal::SIGTERM).unwrap();
+    let ended = loop {
+        if let Some(status) = process.try_wait().unwrap() {
+            break status;
+        }
+        if began.elapsed() > 2 * PATIENCE {
+            process.kill().unwrap();
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(ended.code(), Some(0));
+    drop(reader);
 }
 
 fn quiet(command: &mut Command) -> Child {

@@ -1,12 +1,18 @@
 //! Logs and metrics.
 
 use std::{
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, StderrLock, Write},
+    os::fd::AsFd,
     panic::{self, PanicHookInfo},
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use nix::{
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+};
 use tracing::span::Record;
 use tracing_subscriber::{
     EnvFilter,
@@ -31,17 +37,66 @@ const QUIET: &str = "actix_server=warn,tokio_postgres=warn";
 const NOT_HTTP: &str = "actix_http=off";
 
 /// Starts logging on standard error, so that standard output stays a command's result: lines for people on a terminal, else
-/// one JSON object a line.
-pub fn init_logs(filter: &str) -> anyhow::Result<()> {
+/// one JSON object a line. A service does without a line that nobody takes; the log of a command that ends waits for its reader.
+pub fn init_logs(filter: &str, is_service: bool) -> anyhow::Result<()> {
     let filter = filter_of(filter)?;
+    let writer = move || StandardError { may_skip: is_service };
     let started = if io::stderr().is_terminal() {
-        for_people(filter).with_writer(io::stderr).finish().try_init()
+        for_people(filter).with_writer(writer).finish().try_init()
     } else {
-        json(filter).with_writer(io::stderr).finish().try_init()
+        json(filter).with_writer(writer).finish().try_init()
     };
     started.map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))?;
     panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// How long a line waits for a reader of standard error, in milliseconds, where none was missing before.
+const READER_WAITED_FOR_MS: u16 = 1_000;
+/// What a pipe takes without waiting as soon as it takes anything.
+const AT_ONCE: usize = 4_096;
+
+/// Whether standard error did not take the last line.
+static IS_STUCK: AtomicBool = AtomicBool::new(false);
+
+/// Standard error. A reader that hangs, such as a collector of logs or a terminal that is held, would hold up everything that is
+/// logged about, and the end of the process.
+struct StandardError {
+    may_skip: bool,
+}
+
+impl Write for StandardError {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.write_all(line)?;
+        Ok(line.len())
+    }
+
+    /// A line, which no other comes in between.
+    fn write_all(&mut self, line: &[u8]) -> io::Result<()> {
+        let mut stderr = io::stderr().lock();
+        for part in line.chunks(AT_ONCE) {
+            if self.may_skip && !takes_more(&stderr) {
+                metrics::counter!("log_lines_skipped_total").increment(1);
+                break;
+            }
+            stderr.write_all(part)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn takes_more(stderr: &StderrLock<'_>) -> bool {
+    let is_stuck = IS_STUCK.load(Ordering::Relaxed);
+    let wait = if is_stuck { PollTimeout::ZERO } else { PollTimeout::from(READER_WAITED_FOR_MS) };
+    let mut asked = [PollFd::new(stderr.as_fd(), PollFlags::POLLOUT)];
+    // A wait that a signal cut short was one, too.
+    let is_stuck = matches!(poll(&mut asked, wait), Ok(0) | Err(Errno::EINTR));
+    IS_STUCK.store(is_stuck, Ordering::Relaxed);
+    !is_stuck
 }
 
 /// A panic is a line of the log as well, within the spans that it happened in.

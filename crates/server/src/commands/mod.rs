@@ -63,7 +63,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let stays = matches!(cli.command, Command::Up(_) | Command::Serve | Command::Work | Command::Dev(_));
     // A command that ends prints its own messages; its log is for errors underneath.
     let filter = if stays || cli.flags.log.is_some() { config.log.as_str() } else { "error" };
-    let logged = telemetry::init_logs(filter).inspect(|()| warn_of_variables());
+    let logged = telemetry::init_logs(filter, stays).inspect(|()| warn_of_variables());
     match logged.and_then(|()| in_span(cli.command, &config, stays)) {
         // Of a service's output nobody makes use but at its start.
         Ok(_) if !stays && output::is_incomplete() => ExitCode::FAILURE,
