@@ -93,6 +93,14 @@ async fn scrape(admin: web::Data<Admin>) -> HttpResponse {
         Ok(depths) => publish(depths),
         Err(error) => tracing::debug!(error = %Chain(&error), "the queues cannot be counted"),
     }
+    let asked_at = OffsetDateTime::now_utc();
+    match admin.store.database_time().await {
+        Ok(database) => {
+            let halfway = asked_at + (OffsetDateTime::now_utc() - asked_at) / 2;
+            metrics::gauge!("clock_ahead_seconds").set((halfway - database).as_seconds_f64());
+        }
+        Err(error) => tracing::debug!(error = %Chain(&error), "the database's clock cannot be read"),
+    }
     HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(admin.metrics.render())
 }
 

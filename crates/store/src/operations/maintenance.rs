@@ -59,8 +59,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database does not answer, or the clocks are more than an hour apart; then nothing is done.
     pub async fn maintain(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
-        let database: OffsetDateTime =
-            self.run::<_, Failure>(async |connection| Ok(DatabaseTime {}.get_result(connection).await?)).await?;
+        let database = self.database_time().await?;
         let apart = now - database;
         if apart.abs() > CLOCK_TOLERANCE {
             let seconds = apart.whole_seconds();
@@ -70,6 +69,14 @@ impl Store {
             ));
         }
         self.maintain_at(database, retention).await
+    }
+
+    /// The time by the database's clock.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database does not answer.
+    pub async fn database_time(&self) -> Result<OffsetDateTime, StoreError> {
+        Ok(self.run::<_, Failure>(async |connection| Ok(DatabaseTime {}.get_result(connection).await?)).await?)
     }
 
     /// [`Self::maintain`] as of `now`, whatever the clocks say.
