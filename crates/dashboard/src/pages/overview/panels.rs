@@ -96,7 +96,7 @@ pub fn risks(writer: &Writer, listing: &risks::Listing, stock: &inventory::Listi
     let story = |risk: &risks::Risk| {
         let address = about(&risk.found, stock);
         let exposure = risk.found.exposure;
-        let expected = exposure.and_then(|exposure| exposure.expected.or(exposure.high));
+        let expected = exposure.and_then(|exposure| exposure.expected);
         let likely = risk
             .found
             .likelihood
@@ -321,6 +321,14 @@ mod tests {
         );
         assert_eq!(told(dec!(5.2), dec!(5.2), dec!(5.2)), ("It may cost 5.20 USD.".into(), Some("\u{2212}5".into())));
         assert_eq!(told(none, none, none), (String::new(), None));
+    }
+
+    #[test]
+    fn of_a_risk_whose_mean_is_unknown_no_loss_is_called_likely() {
+        let mut dependence = risk(Kind::ChannelConcentration, Links::default(), Action::Review);
+        dependence.found.exposure = Some(Exposure { low: Some(dec!(0)), expected: None, high: Some(dec!(28183.95)) });
+        let Story { text, amount, .. } = panel(vec![dependence], 1, true).items.remove(0);
+        assert_eq!((text.as_str(), amount), ("It may cost 0.00 USD to 28,184 USD.", None));
     }
 
     #[test]
