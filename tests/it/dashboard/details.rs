@@ -66,6 +66,7 @@ async fn the_figures_of_a_product_and_of_a_customer_are_those_of_the_calls_that_
         let page = browser.get(&path).await.text;
         assert!(page.contains(&format!("<h1>{}</h1>", item["product_name"].as_str().unwrap())), "{page}");
         assert!(page.contains("class=\"plot") && page.contains("138 units were sold"), "{page}");
+        assert_eq!(page.matches("<pre>").count(), 1, "no call of the API tells what was sold by day: {page}");
         let (values, answered) = shown(&dashboard, &page, &key).await;
         assert_eq!(answered["items"][0]["id"], item["id"], "{answered}");
         let fields = ["current_stock", "days_of_stock", "velocity", "units_sold_7d", "units_sold_30d"];
@@ -82,6 +83,7 @@ async fn the_figures_of_a_product_and_of_a_customer_are_those_of_the_calls_that_
         let fields = ["orders_count", "revenue_total", "aov", "ltv_estimate", "churn_score"];
         assert_eq!(values, numbers(&answered["data"][0], &fields), "{page}");
         assert_eq!(stranger.get(&path).await.status, 404);
+        assert_eq!(page.matches("<pre>").count(), 1, "no call of the API lists the orders of a customer: {page}");
         // The orders go on where a page ends.
         let (mut page, mut count) = (page, 0);
         loop {

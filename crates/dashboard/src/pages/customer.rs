@@ -14,7 +14,6 @@ use domain::{
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 use tokio::try_join;
-use url::Url;
 
 use super::{
     customers::{called, from},
@@ -72,7 +71,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
             api,
         ),
         head: head(&writer),
-        orders: list(&writer, &customer, &orders, &freshness, &call, api),
+        orders: list(&writer, &customer, &orders, &freshness),
         privacy: viewer.may(Act::Administer).then(|| privacy(&writer, &customer)),
     };
     Ok(html(view::page(&model)))
@@ -169,14 +168,7 @@ fn head(writer: &Writer) -> Vec<Head> {
     ]
 }
 
-fn list(
-    writer: &Writer,
-    customer: &Customer,
-    orders: &Page<CustomerOrder>,
-    freshness: &Freshness,
-    call: &str,
-    api: &Url,
-) -> Panel<Row> {
+fn list(writer: &Writer, customer: &Customer, orders: &Page<CustomerOrder>, freshness: &Freshness) -> Panel<Row> {
     let row = |order: &CustomerOrder| Row {
         name: order.external_id.clone(),
         address: None,
@@ -195,7 +187,7 @@ fn list(
         nothing: writer.say("orders-none"),
         all: None,
         next: panel::next(writer, next),
-        foot: panel::foot(writer, freshness, vec![writer.say("how-orders-of")], call, false, api),
+        foot: panel::uncalled(writer, freshness, vec![writer.say("how-orders-of")]),
     }
 }
 

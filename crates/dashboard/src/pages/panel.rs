@@ -14,20 +14,21 @@ use crate::{
 
 /// What stands below a panel: how fresh its figures are, how they are made, and the calls that give the same.
 pub fn foot(writer: &Writer, freshness: &Freshness, how: Vec<String>, path: &str, csv: bool, api: &Url) -> Foot {
+    let joined = if path.contains('?') { '&' } else { '?' };
+    Foot {
+        call: Some(call(path, api)),
+        csv: csv.then(|| format!("{path}{joined}format=csv")),
+        ..uncalled(writer, freshness, how)
+    }
+}
+
+/// The same where no call of the API gives it.
+pub fn uncalled(writer: &Writer, freshness: &Freshness, how: Vec<String>) -> Foot {
     let as_of = match freshness.as_of {
         Some(at) => writer.message("as-of").text("time", writer.moment(at)).say(),
         None => writer.say("never-computed"),
     };
-    let joined = if path.contains('?') { '&' } else { '?' };
-    Foot {
-        as_of,
-        table: None,
-        words: words(writer),
-        how,
-        call: Some(call(path, api)),
-        command: None,
-        csv: csv.then(|| format!("{path}{joined}format=csv")),
-    }
+    Foot { as_of, table: None, words: words(writer), how, call: None, command: None, csv: None }
 }
 
 /// The same below figures that nobody computed before: they are as they stand now.

@@ -74,7 +74,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         ],
         lasts: lasts(&writer, &item, &freshness, &call, api),
         reorder: suggestion.map(|suggestion| reorder(&writer, &suggestion)),
-        chart: chart(&writer, range, &sold, &freshness, &call, api),
+        chart: chart(&writer, range, &sold, &freshness),
     };
     Ok(html(view::page(&model)))
 }
@@ -119,8 +119,8 @@ fn reorder(writer: &Writer, suggestion: &Suggestion) -> Reorder {
     }
 }
 
-fn chart(writer: &Writer, range: DayRange, sold: &[ItemDay], freshness: &Freshness, call: &str, api: &Url) -> Chart {
-    let mut foot = panel::foot(writer, freshness, vec![writer.say("how-sold")], call, false, api);
+fn chart(writer: &Writer, range: DayRange, sold: &[ItemDay], freshness: &Freshness) -> Chart {
+    let mut foot = panel::uncalled(writer, freshness, vec![writer.say("how-sold")]);
     foot.table = Some(table(writer, range, sold));
     let drawn = if sold.iter().any(|day| day.sold > 0) {
         Drawn::Line(Box::new(line(writer, range, sold)))
