@@ -1,9 +1,6 @@
 //! Numbers and dates as a country writes them. Those of numbers are the rules of CLDR, by ICU4X.
 
-use icu_decimal::{
-    DecimalFormatter,
-    options::{DecimalFormatterOptions, GroupingStrategy},
-};
+use icu_decimal::{DecimalFormatter, options::DecimalFormatterOptions};
 use icu_locale_core::Locale as Tag;
 use rust_decimal::Decimal;
 use time::Date;
@@ -20,11 +17,12 @@ const MONTH_FIRST: [&str; 4] = ["US", "CA", "PH", "PR"];
 
 /// `None` where the locale is unknown to CLDR; numbers are written plainly then.
 pub(super) fn formatter(locale: &Locale) -> Option<DecimalFormatter> {
-    let tag: Tag = locale.tag().parse().ok()?;
-    let mut options = DecimalFormatterOptions::default();
-    // Without a country, Spanish would follow Spain, which writes 1400 beside 20.464. Countries of America write 1.400.
-    options.grouping_strategy = locale.region.is_none().then_some(GroupingStrategy::Always);
-    DecimalFormatter::try_new(tag.into(), options).ok()
+    // Without a country, Spanish would follow Spain, which writes 1400 beside 20.464. With the same signs Argentina, as others in
+    // America, writes 1.400; a strategy of grouping does not change that.
+    let is_of_no_country = locale.language == Language::Spanish && locale.region.is_none();
+    let tag = if is_of_no_country { "es-AR".to_owned() } else { locale.tag() };
+    let tag: Tag = tag.parse().ok()?;
+    DecimalFormatter::try_new(tag.into(), DecimalFormatterOptions::default()).ok()
 }
 
 /// Half-even, with exactly this number of decimals, and never as less than nothing when it is nothing.
