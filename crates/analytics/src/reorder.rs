@@ -152,6 +152,8 @@ pub struct Suggestion {
     /// Units expected from the day of the order until [`SELL_THROUGH_DAYS`] after the day of its arrival, as
     /// [`DemandModel::by_last_year`] has them.
     pub by_last_year: Option<f64>,
+    /// Those of them that are expected from the day of its arrival on.
+    pub after_arrival: Option<f64>,
     /// Whose last year that is.
     pub season_of: Option<SeasonOf>,
     /// That fewer are ordered than the demand of the last weeks would take, and that a season was ending then.
@@ -174,7 +176,13 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
     let arrival = lead_time.ceil() as usize;
     let sold_out = arrival + SELL_THROUGH_DAYS;
     let by_last_year = model.by_last_year(sold_out);
-    let over = by_last_year.filter(|_| model.season_ended(arrival, sold_out)).map(|units| units.ceil() as u64);
+    let before_arrival = model.by_last_year(arrival).unwrap_or_default();
+    let after_arrival = by_last_year.map(|units| units - before_arrival);
+    // What is asked for before the arrival takes no more than there is: an order brings nothing back of a season that it misses.
+    let sold_before = (on_hand + on_order).clamp(0.0, before_arrival);
+    let over = after_arrival
+        .filter(|_| model.season_ended(arrival, sold_out))
+        .map(|units| (sold_before + units).ceil() as u64);
     let (order_up_to, service_level) = match model.window_by_last_year(sold_out) {
         Some(until_sold_out) => {
             let level = worth_having(&demand, &until_sold_out, terms).min(over.unwrap_or(u64::MAX));
@@ -202,6 +210,7 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
         review_days: review,
         service_level,
         by_last_year,
+        after_arrival,
         season_of: model.season_of(),
         season_ends: over.is_some() && order_up_to < by_demand,
         confidence: confidence(model, service_level),
@@ -397,13 +406,30 @@ mod tests {
         let units: Vec<Option<f64>> = (1..=420).rev().map(|ago| Some(season(ago))).collect();
         let model = DemandModel::fit(Sales::of(&units), None, &rhythm).unwrap();
         let order = suggest(&model, 0.0, 0.0, &TERMS);
-        // Of 134 days every fifth.
-        assert_eq!((order.by_last_year, order.order_up_to, order.season_ends), (Some(26.0), 26, true));
+        // Of 134 days every fifth; the two before it arrives find no stock.
+        assert_eq!((order.by_last_year, order.after_arrival), (Some(26.0), Some(24.0)));
+        assert_eq!((order.order_up_to, order.season_ends), (24, true));
+        let quantities = [-3.0, 1.0, 2.0, 20.0].map(|on_hand| suggest(&model, on_hand, 0.0, &TERMS).quantity);
+        assert_eq!(quantities, [27, 24, 24, 6], "what was sold already is still to be sent");
         assert!(order.reorder_point <= 26 && order.service_level < 0.2 && order.confidence >= 0.0, "{order:?}");
         let young = DemandModel::fit(Sales::of(&units[100..]), None, &rhythm).unwrap();
         let order = suggest(&young, 0.0, 0.0, &TERMS);
         assert_eq!((order.by_last_year, order.season_ends), (None, false));
         assert!(order.order_up_to > 150, "{order:?}");
+    }
+
+    #[test]
+    fn what_arrives_after_its_season_is_not_ordered() {
+        let rhythm = rhythm();
+        // For Christmas: four a day in the eight weeks before this day and in the 25 days after it, a year ago and now.
+        let season = |ago: usize| if ago <= 56 || (340..=420).contains(&ago) { 4.0 } else { 0.0 };
+        let units: Vec<Option<f64>> = (1..=420).rev().map(|ago| Some(season(ago))).collect();
+        let model = DemandModel::fit(Sales::of(&units), None, &rhythm).unwrap();
+        let order = |lead_time_days| suggest(&model, 20.0, 0.0, &SupplyTerms { lead_time_days, ..TERMS });
+        let (late, in_time) = (order(30.0), order(7.0));
+        assert_eq!((late.by_last_year, late.after_arrival, late.quantity), (Some(100.0), Some(0.0), 0));
+        // Of 25 days the last 18 are still to come.
+        assert!(in_time.after_arrival == Some(72.0) && (1..=72).contains(&in_time.quantity), "{in_time:?}");
     }
 
     #[test]

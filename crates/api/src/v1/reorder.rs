@@ -114,6 +114,9 @@ struct BasisBody {
     /// without 13 months of sales.
     #[schema(example = 512.0)]
     sold_last_year: Option<f64>,
+    /// Those of them that are expected from the day of its arrival on; null for a suggestion from before it was kept, too.
+    #[schema(example = 310.0)]
+    sold_after_arrival: Option<f64>,
     /// Whose sales of a year ago: the item's, as many more or fewer as the shop sells since, or in its first 13 months those of
     /// its category or the shop, in parts of what the item sells now.
     #[schema(schema_with = names::season_of_or_null)]
@@ -140,6 +143,7 @@ impl From<Basis> for BasisBody {
             history_days,
             unit_contribution,
             sold_last_year,
+            sold_after_arrival,
             season_of,
             season_ends,
         } = basis;
@@ -159,6 +163,7 @@ impl From<Basis> for BasisBody {
             history_days,
             unit_contribution: unit_contribution.map(round4),
             sold_last_year: sold_last_year.map(round4),
+            sold_after_arrival: sold_after_arrival.map(round4),
             season_of: season_of.or(sold_last_year.map(|_| SeasonOf::Item)),
             season_ends,
         }

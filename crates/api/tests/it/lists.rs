@@ -993,6 +993,7 @@ fn reorder_suggestions() {
                 history_days: Some(365),
                 unit_contribution: Some(-0.5),
                 sold_last_year: Some(99.123_45),
+                sold_after_arrival: Some(70.25),
                 season_of: None,
                 season_ends: false,
             }),
@@ -1017,7 +1018,7 @@ fn reorder_suggestions() {
                     "on_hand": 20, "on_order": 5, "lead_time_days": 14, "review_days": 7, "daily_demand": 3.42,
                     "expected_demand": 71.8123, "safety_stock": 24.2, "reorder_point": 70, "order_up_to": 96,
                     "service_level": 0.95, "pack_size": 12, "min_order_qty": 1, "history_days": 365, "unit_contribution": -0.5,
-                    "sold_last_year": 99.1235, "season_of": "item", "season_ends": false
+                    "sold_last_year": 99.1235, "sold_after_arrival": 70.25, "season_of": "item", "season_ends": false
                 }
             }],
             "generated_at": null, "freshness": {"as_of": null, "job": "smart_reorder", "sources": []},

@@ -348,6 +348,7 @@ pub mod tests {
             history_days: Some(365),
             unit_contribution,
             sold_last_year: None,
+            sold_after_arrival: None,
             season_of: None,
             season_ends: false,
         };

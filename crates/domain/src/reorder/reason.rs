@@ -48,6 +48,9 @@ pub struct Basis {
     /// what it sells now. None with less than 13 months of all of them.
     #[serde(default)]
     pub sold_last_year: Option<f64>,
+    /// Those of them that are expected from the day of its arrival on; none of a suggestion from before it was kept.
+    #[serde(default)]
+    pub sold_after_arrival: Option<f64>,
     /// Whose sales those were; none without any, and of a suggestion from before it was kept, when they were the item's.
     #[serde(default)]
     pub season_of: Option<SeasonOf>,
@@ -131,6 +134,8 @@ impl Reason<'_> {
             .text("season", if basis.season_ends { "ends" } else { "goes_on" })
             .text("season_of", basis.season_of.unwrap_or(SeasonOf::Item).as_str())
             .count("sold_last_year", estimate(basis.sold_last_year.unwrap_or_default(), 0))
+            .text("after_arrival", if basis.sold_after_arrival.is_some() { "known" } else { "unknown" })
+            .count("sold_after_arrival", estimate(basis.sold_after_arrival.unwrap_or_default(), 0))
             .text("recommended", if basis.sells_at_a_loss() { "no" } else { "yes" })
             .money("loss", estimate(loss, 4), currency)
             .number("daily_demand", daily_demand, u32::from(daily_demand < Decimal::TEN))
@@ -178,6 +183,7 @@ pub(crate) mod tests {
         history_days: Some(365),
         unit_contribution: Some(4.0),
         sold_last_year: None,
+        sold_after_arrival: None,
         season_of: None,
         season_ends: false,
     };
@@ -251,6 +257,10 @@ pub(crate) mod tests {
             );
             assert!(reason.ends_with(&ends), "{reason}");
         }
+        let over = Basis { sold_last_year: Some(88.4), sold_after_arrival: Some(12.2), season_ends: true, ..PLAIN };
+        let ends = "about 88 are expected from this day until four months after such an order would arrive, 12 of them after \
+                    its arrival. Order 76.";
+        assert!(reason(&over).ends_with(ends), "{}", reason(&over));
     }
 
     /// Every figure of a suggestion.
@@ -267,7 +277,9 @@ pub(crate) mod tests {
             Fact::days(basis.review_days),
             Fact::percent(estimate(confidence, 4) * Decimal::ONE_HUNDRED, 0),
         ]);
-        facts.extend(basis.sold_last_year.map(|units| number(units, 0)));
+        facts.extend(
+            [basis.sold_last_year, basis.sold_after_arrival].into_iter().flatten().map(|units| number(units, 0)),
+        );
         let loss = basis.unit_contribution.filter(|unit| *unit < 0.0);
         facts.extend(loss.map(|unit| Fact::money(estimate(-unit, 4), currency)));
         // What `sold_last_year` is of: a year ago, until 120 days after an order arrives.
@@ -302,7 +314,8 @@ pub(crate) mod tests {
             let [of_category, of_shop] =
                 [SeasonOf::Category, SeasonOf::Shop].map(|of| Basis { season_of: Some(of), ..over });
             let owed = Basis { on_hand: -30, ..basis };
-            for basis in [&basis, &loss, &over, &of_category, &of_shop, &owed] {
+            let arrived = Basis { sold_after_arrival: Some(3.0), ..over };
+            for basis in [&basis, &loss, &over, &arrived, &of_category, &of_shop, &owed] {
                 let reason = Reason { quantity: 76, confidence: 0.92, basis, currency: dollars() };
                 said.push((reason.say(texts), grounds(&reason, texts)));
             }

@@ -20,7 +20,10 @@ reorder-reason = Sells about { $daily_demand } a day; { $owed_n ->
         [category] {" "}of its category
         [shop] {" "}of the shop
        *[item] {""}
-    } about { $sold_last_year } are expected from this day until four months after such an order would arrive
+    } about { $sold_last_year } are expected from this day until four months after such an order would arrive{ $after_arrival ->
+        [known] , { $sold_after_arrival } of them after its arrival
+       *[unknown] {""}
+    }
    *[goes_on] , and { $order_up_to } cover it with a probability of { $confidence }
 }. { $recommended ->
     [no] But each unit sold loses about { $loss } after its cost, fees and shipping: raise the price or lower the cost before you order { $quantity }

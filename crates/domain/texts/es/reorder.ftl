@@ -17,7 +17,10 @@ reorder-reason = Se venden unas { $daily_demand } unidades al día; { $owed_n ->
         [category] {" "}de su categoría
         [shop] {" "}de la tienda
        *[item] {""}
-    }, se esperan unas { $sold_last_year } desde este día hasta cuatro meses después de la llegada de un pedido así
+    }, se esperan unas { $sold_last_year } desde este día hasta cuatro meses después de la llegada de un pedido así{ $after_arrival ->
+        [known] , { $sold_after_arrival } de ellas cuando ya haya llegado
+       *[unknown] {""}
+    }
    *[goes_on] , y { $order_up_to } bastan con una probabilidad del { $confidence }
 }. { $recommended ->
     [no] Pero cada unidad vendida pierde unos { $loss }, descontados su costo, las comisiones y el envío: sube el precio o baja el costo antes de pedir { $quantity }

@@ -1,6 +1,9 @@
 # Why so much of an item is to be ordered.
 
-reorder-reason = Vendem-se cerca de { $daily_demand } unidades por dia; { $owed_n ->
+reorder-reason = { $daily_demand_n ->
+    [one] Vende-se cerca de { $daily_demand } unidade por dia
+   *[other] Vendem-se cerca de { $daily_demand } unidades por dia
+}; { $owed_n ->
     [0] há { $on_hand } em estoque
    *[other] não há estoque, { $owed } já foram vendidas
 }{ $on_order_n ->
@@ -17,7 +20,10 @@ reorder-reason = Vendem-se cerca de { $daily_demand } unidades por dia; { $owed_
         [category] {" "}da sua categoria
         [shop] {" "}da loja
        *[item] {""}
-    }, esperam-se cerca de { $sold_last_year } deste dia até quatro meses depois da chegada de um pedido assim
+    }, esperam-se cerca de { $sold_last_year } deste dia até quatro meses depois da chegada de um pedido assim{ $after_arrival ->
+        [known] , { $sold_after_arrival } delas depois que ele chegar
+       *[unknown] {""}
+    }
    *[goes_on] , e { $order_up_to } bastam com uma probabilidade de { $confidence }
 }. { $recommended ->
     [no] Mas cada unidade vendida perde cerca de { $loss }, descontados o custo, as taxas e o frete: aumente o preço ou reduza o custo antes de pedir { $quantity }

@@ -276,6 +276,7 @@ const BASIS: Basis = Basis {
     history_days: Some(200),
     unit_contribution: Some(-1.5),
     sold_last_year: Some(40.0),
+    sold_after_arrival: Some(25.5),
     season_of: Some(SeasonOf::Category),
     season_ends: true,
 };
