@@ -121,7 +121,8 @@ const FRESH_DAYS: u32 = 14;
 const WARM_DAYS: u32 = 30;
 /// Last order more than this many days ago: never above 2, however the others fare.
 const COLD_DAYS: u32 = 365;
-/// Last order more than this many days ago: never above 3, so neither promising nor new.
+/// Last order more than this many days ago: never above 3, so neither promising nor new; not as long: never below 2, so not
+/// lost, as nobody of a young shop is.
 const STALE_DAYS: u32 = 90;
 /// Last order more than this many days ago: lost, however important.
 const GONE_DAYS: u32 = 730;
@@ -181,7 +182,7 @@ fn recency_score(ranks: &Ranks, days: u32) -> u8 {
     } else if days > STALE_DAYS {
         score.min(3)
     } else {
-        score
+        score.max(2)
     }
 }
 

@@ -64,6 +64,15 @@ fn a_shop_opened_last_week_has_lost_nobody() {
 }
 
 #[test]
+fn who_bought_within_90_days_is_not_lost() {
+    let shop = |oldest: u32| (0..200).map(|i| customer(1, i * oldest / 199, 30.0)).collect::<Vec<_>>();
+    assert!(!segments(&shop(40)).contains(&Segment::Lost));
+    let (customers, placed) = (shop(300), segments(&shop(300)));
+    assert!(placed.contains(&Segment::Lost), "the quietest fifth of a shop that is older");
+    assert!(customers.iter().zip(&placed).all(|(c, s)| *s != Segment::Lost || c.days_since_last > 90));
+}
+
+#[test]
 fn a_shop_closed_two_years_ago_has_nobody_active() {
     let customers: Vec<_> = (0..200).map(|i| customer(1 + i % 9, 700 + i, f64::from(10 * i))).collect();
     let silent = [Segment::AtRisk, Segment::Dormant, Segment::Lost];
