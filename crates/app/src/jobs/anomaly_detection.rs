@@ -122,6 +122,8 @@ impl Shop {
         for metric in Metric::ALL.iter().copied() {
             found.extend(shop.scan(metric).into_iter().filter(|e| e.peak >= scored.first).map(|e| (metric, e)));
         }
+        let all = found.clone();
+        found.retain(|event| !shop.is_of_few_orders(event, &all));
         let unseen: Vec<Event> = shop.takings_behind(&found);
         found.extend(unseen);
         (shop, found)
@@ -148,6 +150,27 @@ impl Shop {
         let Some(first) = self.days.first().map(|day| day.day) else { return Vec::new() };
         let from = back(self.scored.first, LEAD_IN_DAYS);
         scan(DailySeries { first, values: &self.values(metric) }, &self.left_out(metric), from)
+    }
+
+    /// Whether an event is a day without an order in a shop of so few that such a day is no event of orders: what was not sold
+    /// on it says no more than that.
+    fn is_of_few_orders(&self, (metric, event): &Event, all: &[Event]) -> bool {
+        let Some(day) = self.days.iter().find(|day| day.day == event.peak) else { return false };
+        let follows = match metric {
+            Metric::GrossRevenue
+            | Metric::Units
+            | Metric::Customers
+            | Metric::NewCustomers
+            | Metric::Conversion
+            | Metric::Roas => true,
+            Metric::NetRevenue | Metric::Profit => day.refunds.is_zero() && day.extra_expenses.is_zero(),
+            _ => false,
+        };
+        let is_told = |(metric, other): &Event| {
+            *metric == Metric::Orders && !other.is_up() && (other.first..=other.last).contains(&event.peak)
+        };
+        let is_one_day = event.first == event.last.max(event.peak);
+        follows && day.orders == 0 && !event.is_up() && is_one_day && !all.iter().any(is_told)
     }
 
     /// Gross revenue on days of which profit or net revenue is an event, where it left its own interval and is none: what

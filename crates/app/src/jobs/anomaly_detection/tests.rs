@@ -234,6 +234,26 @@ fn a_closed_day_is_one_anomaly_of_orders() {
 }
 
 #[test]
+fn a_day_without_an_order_is_no_event_where_few_come() {
+    let mut days = shop();
+    for (day, orders) in days.iter_mut().zip([3, 4, 2, 5, 3, 6, 4, 2, 5, 1, 4, 3].into_iter().cycle()) {
+        let gross_revenue = Decimal::from(orders * 20);
+        *day = DayTotals { gross_revenue, orders, units: orders * 2, customers: orders, ..DayTotals::quiet(day.day) };
+    }
+    let quiet = days[189].day;
+    days[189] = DayTotals::quiet(quiet);
+    let found = |days: &[DayTotals]| -> Vec<String> {
+        let of_day = findings(days).into_iter().filter(|finding| finding.span.first == quiet);
+        of_day.map(|finding| finding.metric).collect()
+    };
+    assert_eq!(found(&days), [""; 0]);
+    // What was paid back on it is one.
+    days[189].refunds = Decimal::from(3_000);
+    let told = found(&days);
+    assert!(told.iter().any(|metric| metric == "profit") && !told.iter().any(|metric| metric == "units"), "{told:?}");
+}
+
+#[test]
 fn a_shop_that_began_to_count_visits_lately_is_closed_when_hardly_anybody_comes() {
     let mut days = shop();
     days[..150].iter_mut().for_each(|day| day.visitors = 0);
