@@ -168,6 +168,7 @@ impl Story {
     /// trifle, or makes the figures wrong.
     pub fn is_worth_telling(&self) -> bool {
         match self.money {
+            Some(_) if self.is_as_before() => false,
             Some(money) => {
                 let is_fact = self.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::ClosedDay);
                 let is_certain = is_fact || money.low > 0.0 || money.high < 0.0;
@@ -175,6 +176,12 @@ impl Story {
             }
             None => self.subject == Subject::Tracking,
         }
+    }
+
+    /// Whether what was paid was within what is expected of it: rent, say, which is paid on the first of every month.
+    fn is_as_before(&self) -> bool {
+        let is_expense = self.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::Expense);
+        (is_expense || matches!(self.subject, Subject::Refunds | Subject::Ads)) && self.seen.band.holds()
     }
 
     pub fn action(&self) -> Action {

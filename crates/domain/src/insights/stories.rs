@@ -116,14 +116,14 @@ const CERTAIN: f64 = 0.995;
 /// What ends it.
 fn back(story: &Story) -> &'static str {
     let is_out_of_stock = story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::StockOut);
-    let Band { observed, expected, .. } = story.seen.band;
+    let observed = story.seen.band.observed;
     let (low, high) = shown_range(&story.seen);
     match story.subject {
         _ if is_out_of_stock => "stock",
         Subject::Tracking => "visits",
-        // Nothing or more is every day, and nothing or less is no range.
-        _ if observed < expected && amount(low) > Decimal::ZERO => "low",
-        _ if observed > expected && (amount(high) > Decimal::ZERO || story.seen.gauge == Gauge::Profit) => "high",
+        // Nothing or more is every day, and nothing or less is no range. A figure within its range ends nothing.
+        _ if observed < low && amount(low) > Decimal::ZERO => "low",
+        _ if observed > high && (amount(high) > Decimal::ZERO || story.seen.gauge == Gauge::Profit) => "high",
         _ => "normal",
     }
 }
@@ -258,6 +258,11 @@ mod tests {
         assert_eq!(back(&refunded.story), "normal");
         refunded.story.seen.band.high = 12.0;
         assert_eq!(back(&refunded.story), "high");
+        // Larger orders on a day that sold no more than others do: no figure of a day says that it is over.
+        let mut bulky = by_profit(Some((LeverKind::BulkOrder, None)));
+        let band = Band { observed: 416.0, expected: 288.0, low: 40.0, high: 874.0 };
+        bulky.story.seen = Seen { gauge: Gauge::GrossRevenue, part: None, band };
+        assert_eq!(back(&bulky.story), "normal");
     }
 
     #[test]

@@ -346,6 +346,19 @@ fn an_expense_is_no_cost_of_a_unit() {
     assert_eq!(story.lever.as_ref().map(|lever| lever.kind), Some(LeverKind::Expense));
     assert_eq!((story.seen.gauge, story.action()), (Gauge::ExtraExpenses, Action::CheckExpenses));
     assert!((story.money.unwrap().expected + 880.0).abs() < 1e-9, "{:?}", story.money);
+    assert!(story.is_worth_telling());
+}
+
+#[test]
+fn rent_is_no_news_when_as_much_was_paid_before() {
+    let paid = |most_before: f64| {
+        let rent = Band { observed: 900.0, expected: 20.0, low: 0.0, high: most_before };
+        let known = day(DAY, &[(Gauge::ExtraExpenses, rent), (Gauge::Profit, band(-350.0, 530.0))]);
+        let findings = [finding(Metric::Profit, DAY, DAY, Direction::Down)];
+        group(&findings, &Certainties::default(), later(3), &evidence(vec![known])).remove(0)
+    };
+    assert_eq!(paid(900.0).lever.map(|lever| lever.kind), Some(LeverKind::Expense));
+    assert!(!paid(900.0).is_worth_telling() && paid(600.0).is_worth_telling());
 }
 
 #[test]
