@@ -266,6 +266,23 @@ mod tests {
     }
 
     #[test]
+    fn one_order_is_singular() {
+        let mut fact = by_profit(Some((LeverKind::ClosedDay, None)));
+        let band = Band { observed: 0.0, expected: 1.3, low: 0.6, high: 3.1 };
+        (fact.story.seen, fact.story.direction) = (Seen { gauge: Gauge::Orders, part: None, band }, Direction::Down);
+        let told = draft(&fact, None).told;
+        for (of, normal) in [
+            (Locale::ENGLISH, "; about 1 order would be normal. "),
+            (locale("es"), "; lo normal sería 1 pedido. "),
+            (locale("pt-BR"), "; o normal seria cerca de 1 pedido. "),
+        ] {
+            let texts = Texts::of(of).as_of(date!(2026 - 03 - 01));
+            let body = told.wording(&texts, "USD".parse().unwrap()).body;
+            assert!(body.contains(normal), "{body}");
+        }
+    }
+
+    #[test]
     fn what_shows_in_profit_is_told_as_profit_whatever_the_lever() {
         let levers = [
             None,

@@ -75,9 +75,15 @@ insight-story =
         }
     }
     .body = { $what ->
-        [closed_day] Nothing was sold { $day_on }; about { $expected } orders would be normal.
+        [closed_day] Nothing was sold { $day_on }; { $expected_n ->
+                [one] about { $expected } order would be normal.
+               *[other] about { $expected } orders would be normal.
+            }
         [platform] { $observed_n ->
-            [0] { platform } sold nothing { $day_on }; about { $expected } orders would be normal.
+            [0] { platform } sold nothing { $day_on }; { $expected_n ->
+                [one] about { $expected } order would be normal.
+               *[other] about { $expected } orders would be normal.
+            }
             [one] { platform } had { $observed } order { $day_on }; about { $expected } would be normal.
            *[other] { platform } had { $observed } orders { $day_on }; about { $expected } would be normal.
         }

@@ -75,16 +75,37 @@ insight-story =
         }
     }
     .body = { $what ->
-        [closed_day] No se vendió nada { $day_on }; lo normal serían unos { $expected } pedidos.
+        [closed_day] No se vendió nada { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected } pedido.
+               *[other] serían unos { $expected } pedidos.
+            }
         [platform] { $observed_n ->
-            [0] { platform } no vendió nada { $day_on }; lo normal serían unos { $expected } pedidos.
-            [one] { platform } tuvo { $observed } pedido { $day_on }; lo normal serían unos { $expected }.
-           *[other] { platform } tuvo { $observed } pedidos { $day_on }; lo normal serían unos { $expected }.
+            [0] { platform } no vendió nada { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected } pedido.
+               *[other] serían unos { $expected } pedidos.
+            }
+            [one] { platform } tuvo { $observed } pedido { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected }.
+               *[other] serían unos { $expected }.
+            }
+           *[other] { platform } tuvo { $observed } pedidos { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected }.
+               *[other] serían unos { $expected }.
+            }
         }
         [country] { $observed_n ->
-            [0] No llegó ningún pedido { $part_from } { $day_on }; lo normal serían unos { $expected }.
-            [one] Llegó { $observed } pedido { $part_from } { $day_on }; lo normal serían unos { $expected }.
-           *[other] Llegaron { $observed } pedidos { $part_from } { $day_on }; lo normal serían unos { $expected }.
+            [0] No llegó ningún pedido { $part_from } { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected }.
+               *[other] serían unos { $expected }.
+            }
+            [one] Llegó { $observed } pedido { $part_from } { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected }.
+               *[other] serían unos { $expected }.
+            }
+           *[other] Llegaron { $observed } pedidos { $part_from } { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected }.
+               *[other] serían unos { $expected }.
+            }
         }
         [product] { $observed_n ->
             [0] { $part } no vendió nada { $day_on }; lo normal serían unos { $expected }.
@@ -112,9 +133,18 @@ insight-story =
            *[other] Hubo { $observed } visitas { $day_on }; lo normal serían unas { $expected }.
         }
         [conversion] { $observed_n ->
-            [0] No llegó ningún pedido { $day_on }; lo normal serían unos { $expected }.
-            [one] Llegó { $observed } pedido { $day_on }; lo normal serían unos { $expected }.
-           *[other] Llegaron { $observed } pedidos { $day_on }; lo normal serían unos { $expected }.
+            [0] No llegó ningún pedido { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected }.
+               *[other] serían unos { $expected }.
+            }
+            [one] Llegó { $observed } pedido { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected }.
+               *[other] serían unos { $expected }.
+            }
+           *[other] Llegaron { $observed } pedidos { $day_on }; lo normal { $expected_n ->
+                [one] sería { $expected }.
+               *[other] serían unos { $expected }.
+            }
         }
         [tracking] { $observed_n ->
             [0] No se contó ninguna visita { $day_on }; lo normal serían unas { $expected }.

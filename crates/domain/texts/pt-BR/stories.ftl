@@ -75,9 +75,15 @@ insight-story =
         }
     }
     .body = { $what ->
-        [closed_day] Nada foi vendido { $day_on }; o normal seria cerca de { $expected } pedidos.
+        [closed_day] Nada foi vendido { $day_on }; o normal seria cerca de { $expected_n ->
+                [one] { $expected } pedido.
+               *[other] { $expected } pedidos.
+            }
         [platform] { $observed_n ->
-            [0] { platform } não vendeu nada { $day_on }; o normal seria cerca de { $expected } pedidos.
+            [0] { platform } não vendeu nada { $day_on }; o normal seria cerca de { $expected_n ->
+                [one] { $expected } pedido.
+               *[other] { $expected } pedidos.
+            }
             [one] { platform } teve { $observed } pedido { $day_on }; o normal seria cerca de { $expected }.
            *[other] { platform } teve { $observed } pedidos { $day_on }; o normal seria cerca de { $expected }.
         }
