@@ -12,11 +12,13 @@ const AMBIGUOUS: &str = "refused-ambiguous";
 /// What separates the decimals of a file's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DecimalMark {
-    /// The point, as far as is known: a comma is taken where it can mean only one thing (`1,234.50`, `12,5`).
+    /// The point; commas separate thousands, but where one can only separate decimals (`12,5`).
     Point,
     /// The comma; points separate thousands.
     Comma,
-    /// Both occur: each is taken where it can mean only one thing.
+    /// The point, as far as is known: a comma is taken where it can mean only one thing (`1,234.50`, `12,5`).
+    PerhapsPoint,
+    /// Both occur, or nothing shows which: each is taken where it can mean only one thing.
     Either,
 }
 
@@ -93,8 +95,9 @@ fn split(text: &str, mark: DecimalMark) -> Result<(&str, &str), &'static str> {
     let point = match (points, commas) {
         (0, 0) => None,
         (_, _) if mark == DecimalMark::Comma => (commas > 0).then_some(','),
-        (1, 0) if mark == DecimalMark::Point => Some('.'),
+        (1, 0) if matches!(mark, DecimalMark::Point | DecimalMark::PerhapsPoint) => Some('.'),
         (1, 0) => lone(text, '.')?,
+        (0, 1) if mark == DecimalMark::Point => lone(text, ',').unwrap_or_default(),
         (0, 1) => lone(text, ',')?,
         (0, _) | (_, 0) => None,
         // The separator that comes last is the decimal point.
@@ -170,6 +173,8 @@ mod tests {
     #[case("1.234", "1.234")]
     #[case("1,234.50", "1234.5")]
     #[case("1.234,50", "1234.5")]
+    #[case("1,234", "1234")]
+    #[case("-12,990", "-12990")]
     #[case("1,234,567", "1234567")]
     #[case("1.234.567", "1234567")]
     #[case("12,5", "12.5")]
@@ -206,7 +211,6 @@ mod tests {
     #[case("1,23.4")]
     #[case("£2")]
     #[case("١")]
-    #[case("1,234")]
     #[case("1000000000000")]
     #[case("0.1234567")]
     #[case("1.234,567.8")]
@@ -230,6 +234,12 @@ mod tests {
     #[case("-1,234")]
     fn where_both_marks_occur_what_could_be_thousands_is_refused(#[case] text: &str) {
         assert_eq!(decimal(text, DecimalMark::Either), Err(AMBIGUOUS));
+    }
+
+    #[test]
+    fn a_point_that_is_only_supposed_makes_no_thousands_of_a_comma() {
+        let [point, comma] = ["1.234", "1,234"].map(|text| decimal(text, DecimalMark::PerhapsPoint));
+        assert_eq!((point, comma), (Ok(Decimal::new(1_234, 3)), Err(AMBIGUOUS)));
     }
 
     #[rstest]
@@ -287,7 +297,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in "\\PC{0,12}") {
-            for mark in [DecimalMark::Point, DecimalMark::Comma, DecimalMark::Either] {
+            for mark in [DecimalMark::Point, DecimalMark::Comma, DecimalMark::PerhapsPoint, DecimalMark::Either] {
                 let _ = decimal(&text, mark);
             }
             let _ = evidence(&text);

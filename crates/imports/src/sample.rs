@@ -101,9 +101,10 @@ pub(super) fn find_format<T: Table>(text: &[u8], file: &FileOptions, cutter: &mu
     let decimal_mark = match decimals.as_slice() {
         _ if file.decimal_comma => DecimalMark::Comma,
         _ if are_refused => DecimalMark::Either,
-        // Where there are no hundredths, `12.990` will be twelve thousand.
-        [] if T::AMOUNTS && file.currency.exponent() == 0 => DecimalMark::Either,
-        [] | [DecimalMark::Point] => DecimalMark::Point,
+        // Where prices have no three decimals, `12.990` will be twelve thousand.
+        [] if T::AMOUNTS && file.currency.exponent() < 3 => DecimalMark::Either,
+        [] => DecimalMark::PerhapsPoint,
+        [DecimalMark::Point] => DecimalMark::Point,
         [DecimalMark::Comma] => DecimalMark::Comma,
         _ => DecimalMark::Either,
     };

@@ -227,10 +227,10 @@ fn priced_apart(prices: &[&str]) -> String {
 #[rstest]
 #[case(&["1.234", "12,50", "7"], &["1234", "12.50", "7"])]
 #[case(&["1.234", "1.234,50"], &["1234", "1234.50"])]
-#[case(&["1.234", "7"], &["1.234", "7"])]
 #[case(&["1.234", "12.50"], &["1.234", "12.50"])]
+#[case(&["1,234", "12.50"], &["1234", "12.50"])]
 #[tokio::test]
-async fn a_decimal_comma_is_found_from_the_whole_sample(#[case] prices: &[&str], #[case] read: &[&str]) {
+async fn a_decimal_mark_is_found_from_the_whole_sample(#[case] prices: &[&str], #[case] read: &[&str]) {
     let outcome = read_orders(priced(prices), file(), order_options(None)).await.unwrap();
     let prices: Vec<_> = outcome.parts[0].lines.iter().map(|line| line.unit_price).collect();
     assert_eq!(prices, read.iter().map(|price| price.parse().unwrap()).collect::<Vec<rust_decimal::Decimal>>());
@@ -247,10 +247,15 @@ async fn where_both_decimal_marks_occur_nothing_is_guessed() {
     assert_eq!(outcome.parts[0].lines[1].unit_price, dec!(1234));
 }
 
-/// In Chile `12.990` are twelve thousand pesos.
+/// In Chile and Colombia `12.990` are twelve thousand pesos, in Spain as many euros, though the latter two have cents. Dinars of
+/// Kuwait have three decimals.
+#[rstest]
+#[case("CLP")]
+#[case("COP")]
+#[case("EUR")]
 #[tokio::test]
-async fn thousands_of_a_currency_without_decimals_are_not_read_as_decimals() {
-    let pesos = FileOptions { currency: "CLP".parse().unwrap(), ..file() };
+async fn thousands_are_not_read_as_decimals_where_nothing_shows_which_they_are(#[case] currency: &str) {
+    let pesos = FileOptions { currency: currency.parse().unwrap(), ..file() };
     let outcome = read_orders(priced_apart(&["12.990", "990"]), pesos.clone(), order_options(None)).await.unwrap();
     assert_eq!((outcome.counts.rejected, outcome.counts.accepted), (1, 1));
     assert!(outcome.rejects[0].reason.contains("thousands or decimals"), "{}", outcome.rejects[0].reason);
@@ -263,6 +268,9 @@ async fn thousands_of_a_currency_without_decimals_are_not_read_as_decimals() {
         let outcome = read_orders(priced(&prices), options, order_options(None)).await.unwrap();
         assert_eq!(outcome.parts[0].lines[0].unit_price, price, "{prices:?}");
     }
+    let dinars = FileOptions { currency: "KWD".parse().unwrap(), ..file() };
+    let outcome = read_orders(priced(&["12.990", "990"]), dinars, order_options(None)).await.unwrap();
+    assert_eq!(outcome.parts[0].lines[0].unit_price, dec!(12.990));
 }
 
 /// `1,234` may be either. What is looked at for the form of the file ends with `1,2`.
@@ -282,7 +290,7 @@ async fn a_number_of_which_only_a_part_is_in_the_sample_shows_nothing() {
 /// A line that is refused for the number of its columns has others in their places.
 #[tokio::test]
 async fn a_line_of_other_columns_shows_nothing() {
-    let data = format!("{}2;A;1;2026-01-02;12,50;\n", priced(&["1.234", "7"]));
+    let data = format!("{}2;A;1;2026-01-02;12,50;\n", priced(&["1.234", "12.50"]));
     let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
     assert_eq!((outcome.parts[0].lines[0].unit_price, outcome.counts.rejected), (dec!(1.234), 1));
 }
