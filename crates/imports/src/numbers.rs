@@ -155,6 +155,34 @@ pub(super) fn is_rounded(text: &str) -> bool {
     is_number(digits, b".,") && is_number(exponent, b"")
 }
 
+/// What spreadsheets write where a formula fails, such as one that looks up a SKU: in English, Spanish and Portuguese.
+const FORMULA_ERRORS: [&str; 19] = [
+    "#N/A",
+    "#REF!",
+    "#VALUE!",
+    "#NAME?",
+    "#DIV/0!",
+    "#NULL!",
+    "#NUM!",
+    "#SPILL!",
+    "#CALC!",
+    "#N/D",
+    "#¡REF!",
+    "#¡VALOR!",
+    "#VALOR!",
+    "#¿NOMBRE?",
+    "#NOME?",
+    "#¡DIV/0!",
+    "#¡NULO!",
+    "#¡NUM!",
+    "#NÚM!",
+];
+
+/// Whether a text says no more than that a formula failed: it would be one SKU, order or customer for all of them.
+pub(super) fn is_formula_error(text: &str) -> bool {
+    FORMULA_ERRORS.contains(&text)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

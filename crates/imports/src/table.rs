@@ -127,10 +127,11 @@ impl Record<'_> {
         self.unrounded(field, self.limited(field, MAX_ID_CHARS)?)
     }
 
-    /// The field's text, if no spreadsheet rounded it.
+    /// The field's text, if no spreadsheet rounded it or wrote an error in its place.
     pub fn unrounded<'t>(&self, field: usize, text: Option<Cow<'t, str>>) -> Result<Option<Cow<'t, str>>, Refusal> {
         match text {
             Some(text) if numbers::is_rounded(&text) => Err(self.reject(field, "refused-rounded")),
+            Some(text) if numbers::is_formula_error(&text) => Err(self.reject(field, "refused-formula-error")),
             text => Ok(text),
         }
     }

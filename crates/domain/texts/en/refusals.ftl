@@ -18,6 +18,7 @@ refused-empty = { $field } is empty
 refused-creative-without-ad = { $field } is empty, but there is a creative
 refused-characters = { $field } has more than { $most } characters
 refused-rounded = { $field } was rounded by a spreadsheet; take the number from the original export
+refused-formula-error = { $field } is the error of a formula; take the value from the original export
 refused-one-of = { $field } is none of { $allowed }
 refused-currency = { $field } is no ISO 4217 code, such as USD
 refused-other-currency = { $field } is not the account's, { $currency }

@@ -18,6 +18,7 @@ refused-empty = { $field } está vacío
 refused-creative-without-ad = { $field } está vacío, pero hay una creatividad
 refused-characters = { $field } tiene más de { $most } caracteres
 refused-rounded = { $field } fue redondeado por una hoja de cálculo; toma el número de la exportación original
+refused-formula-error = { $field } es el error de una fórmula; toma el valor de la exportación original
 refused-one-of = { $field } no es ninguno de { $allowed }
 refused-currency = { $field } no es un código ISO 4217, como USD
 refused-other-currency = { $field } no es la moneda de la cuenta, { $currency }

@@ -18,6 +18,7 @@ refused-empty = { $field } está vazio
 refused-creative-without-ad = { $field } está vazio, mas há um criativo
 refused-characters = { $field } tem mais de { $most } caracteres
 refused-rounded = { $field } foi arredondado por uma planilha; use o número da exportação original
+refused-formula-error = { $field } é o erro de uma fórmula; use o valor da exportação original
 refused-one-of = { $field } não é nenhum de { $allowed }
 refused-currency = { $field } não é um código ISO 4217, como USD
 refused-other-currency = { $field } não é a moeda da conta, { $currency }
