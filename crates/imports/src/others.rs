@@ -393,11 +393,13 @@ fn named_currency(record: &Record<'_>, field: usize) -> Option<Currency> {
 
 pub(super) struct Rates {
     zone: Zone,
+    /// The account's currency.
+    own: Currency,
 }
 
 impl Rates {
     pub fn new(file: &FileOptions) -> Self {
-        Self { zone: file.zone.clone() }
+        Self { zone: file.zone.clone(), own: file.currency }
     }
 }
 
@@ -417,11 +419,12 @@ impl Table for Rates {
         if rate <= Decimal::ZERO || rate > MAX_RATE {
             return Err(Refusal::Reject(record.wrong(2, "refused-rate").with("most", MAX_RATE)));
         }
-        rows.push(RateRow {
-            day: required_day(record, 0, &self.zone)?,
-            currency: currency(record, 1)?.ok_or_else(|| record.reject(1, "refused-empty"))?,
-            rate,
-        });
+        let currency = currency(record, 1)?.ok_or_else(|| record.reject(1, "refused-empty"))?;
+        // Rates the other way round: nothing would be converted by them.
+        if currency == self.own && rate != Decimal::ONE {
+            return Err(record.reject(1, "refused-own-currency"));
+        }
+        rows.push(RateRow { day: required_day(record, 0, &self.zone)?, currency, rate });
         Ok(())
     }
 }

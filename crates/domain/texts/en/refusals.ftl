@@ -22,6 +22,7 @@ refused-formula-error = { $field } is the error of a formula; take the value fro
 refused-one-of = { $field } is none of { $allowed }
 refused-currency = { $field } is no ISO 4217 code, such as USD
 refused-other-currency = { $field } is not the account's, { $currency }
+refused-own-currency = { $field } is the account's own; a rate says how much of that a unit of another one is worth
 refused-rate = { $field } is not above 0 and at most { $most }
 
 refused-negative = { $field } is negative

@@ -22,6 +22,7 @@ refused-formula-error = { $field } es el error de una fórmula; toma el valor de
 refused-one-of = { $field } no es ninguno de { $allowed }
 refused-currency = { $field } no es un código ISO 4217, como USD
 refused-other-currency = { $field } no es la moneda de la cuenta, { $currency }
+refused-own-currency = { $field } es la de la propia cuenta; un tipo de cambio dice cuánto de ella vale una unidad de otra
 refused-rate = { $field } tiene que ser mayor que 0 y como máximo { $most }
 
 refused-negative = { $field } es negativo

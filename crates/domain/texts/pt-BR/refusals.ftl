@@ -22,6 +22,7 @@ refused-formula-error = { $field } é o erro de uma fórmula; use o valor da exp
 refused-one-of = { $field } não é nenhum de { $allowed }
 refused-currency = { $field } não é um código ISO 4217, como USD
 refused-other-currency = { $field } não é a moeda da conta, { $currency }
+refused-own-currency = { $field } é a da própria conta; uma taxa de câmbio diz quanto dela vale uma unidade de outra
 refused-rate = { $field } precisa ser maior que 0 e no máximo { $most }
 
 refused-negative = { $field } é negativo

@@ -280,11 +280,12 @@ async fn the_type_of_a_product_is_a_category_where_nothing_else_is() {
 async fn rates_are_above_nothing_and_have_more_decimals_than_amounts() {
     let store = Collect::default();
     let data = "date,currency,rate\n2026-03-01,EUR,1.0842\n2026-03-01,IDR,0.0000632911\n2026-03-01,ARS,0\n\
-        2026-03-01,usd,1\n2026-03-01,dollar,1\n2026-03-01,GBP,1000001\n2026-03-01,GBP,0.00000000001\n";
+        2026-03-01,usd,1\n2026-03-01,dollar,1\n2026-03-01,GBP,1000001\n2026-03-01,GBP,0.00000000001\n\
+        2026-03-01,GBP,1\n2026-03-01,gbp,1.15\n";
     let (refused, sink) = rejects();
     import_rates(&store, TARGET, file(), reader(data), sink).await.unwrap();
     let rates: Vec<_> = store.rates.into_inner().unwrap().iter().map(|row| row.rate).collect();
-    assert_eq!(rates, [dec!(1.0842), dec!(0.0000632911), dec!(1)]);
+    assert_eq!(rates, [dec!(1.0842), dec!(0.0000632911), dec!(1), dec!(1)]);
     let reasons: Vec<_> = refused.lock().unwrap().iter().map(|reject| reject.reason.clone()).collect();
     assert_eq!(
         reasons,
@@ -292,7 +293,8 @@ async fn rates_are_above_nothing_and_have_more_decimals_than_amounts() {
             "rate is not above 0 and at most 1000000",
             "currency is no ISO 4217 code, such as USD",
             "rate is not above 0 and at most 1000000",
-            "rate has more than 10 decimals"
+            "rate has more than 10 decimals",
+            "currency is the account's own; a rate says how much of that a unit of another one is worth"
         ]
     );
 }
