@@ -269,13 +269,18 @@ session_statement!(
 
 session_statement!(
     after [staging::TABLES, TABLES, costs::TABLES] =>
-    /// A cost holds from the day of its line; the newest line of a day counts.
+    /// A cost holds from the day of its line; the newest line of a day counts. An order that comes again as it is there takes
+    /// back nothing that was imported since.
     pub(super) GATHER_COSTS(timezone: Text) -> () = "INSERT INTO import_product_costs
-    SELECT DISTINCT ON (product_id, day) product_id, day, unit_cost
-    FROM (SELECT item.product_id, (to_timestamp(part.at) AT TIME ZONE $1)::date AS day, part.at, said.unit_cost
-        FROM import_costs said JOIN import_parts part ON part.no = said.part
-        JOIN import_matched item ON item.no = said.item WHERE item.product_id IS NOT NULL) cost
-    ORDER BY product_id, day, at DESC, unit_cost DESC"
+    SELECT product_id, day, unit_cost FROM (
+        SELECT DISTINCT ON (product_id, day) product_id, day, unit_cost, is_same
+        FROM (SELECT item.product_id, (to_timestamp(part.at) AT TIME ZONE $1)::date AS day, part.at, said.unit_cost,
+                told.is_same
+            FROM import_costs said JOIN import_parts part ON part.no = said.part
+            JOIN import_orders told ON told.external_id = part.external_id
+            JOIN import_matched item ON item.no = said.item WHERE item.product_id IS NOT NULL) cost
+        ORDER BY product_id, day, at DESC, unit_cost DESC, is_same
+    ) newest WHERE NOT is_same"
 );
 
 #[cfg(test)]

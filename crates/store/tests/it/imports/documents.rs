@@ -2,11 +2,11 @@
 
 use domain::imports::{
     BrokenSource, Buyer, Changes, DocumentKind, DocumentPart, FileDocument, FileSummary, ImportError, ImportStore,
-    Line, ShopDocument, ShopSource, Target,
+    Line, ProductRow, ShopDocument, ShopSource, Target,
 };
 use domain::{AccountId, IntegrationId, accounts::Platform};
 use futures_util::{StreamExt, stream};
-use time::macros::datetime;
+use time::macros::{date, datetime};
 
 use super::fixture::{NOW, Shop, decimal, documents, line, order, refund, rows};
 
@@ -259,6 +259,39 @@ async fn a_refund_does_not_say_what_a_unit_costs_on_its_day() {
         .await;
     assert_eq!(shop_.texts(COSTS).await, ["2026-01-05 10", "2026-03-01 15"]);
     assert_eq!(shop_.one::<f64>("SELECT unit_cost::float8 FROM products WHERE account_id = $1").await, 15.0);
+}
+
+/// A catalogue has another cost of the same day. The order's comes first, and the file of orders once more after it.
+#[tokio::test]
+async fn orders_that_come_again_leave_the_costs_that_were_imported_since() {
+    let shop_ = Shop::open().await;
+    let costly = |id: &str, hour: u8, cost: &str| {
+        let at = datetime!(2026-03-01 12:00 UTC).replace_hour(hour).unwrap();
+        order(id, at, "", vec![Line { unit_cost: Some(decimal(cost)), ..line("A", 1, "10") }])
+    };
+    shop_.import(vec![costly("1", 15, "4"), costly("2", 14, "3")]).await;
+    let catalogue = ProductRow {
+        sku: "A".to_owned(),
+        name: None,
+        category: None,
+        price: None,
+        cost: Some((decimal("5"), date!(2026 - 03 - 01))),
+        stock: None,
+        on_order: None,
+        lead_time_days: None,
+        pack_size: None,
+        min_order_qty: None,
+    };
+    shop_.importer.products(shop_.target(), rows(vec![catalogue])).await.unwrap();
+    let before = shop_.image().await;
+    // The newest of the day is the one that is there already: an older line says nothing of it.
+    let again = vec![costly("2", 14, "3"), costly("1", 15, "4")];
+    shop_.import(again.clone()).await;
+    assert_eq!(shop_.image().await, before);
+    shop_.import([again, vec![costly("3", 13, "2")]].concat()).await;
+    assert_eq!(shop_.texts(COSTS).await, ["2026-03-01 5"]);
+    shop_.import(vec![costly("1", 15, "6")]).await;
+    assert_eq!(shop_.texts(COSTS).await, ["2026-03-01 6"]);
 }
 
 #[tokio::test]
