@@ -164,6 +164,7 @@ fn what_rests_on_the_facts_passes(#[case] text: &str) {
 #[case("a pair of products")]
 #[case("The trio sold well.")]
 #[case("Orders are quadrupling.")]
+#[case("None of the customers came back.")]
 fn another_number_is_refused(#[case] text: &str) {
     assert!(matches!(say(text), Err(Refusal::Number(_))), "{text}: {:?}", say(text));
 }
@@ -212,6 +213,10 @@ fn a_name_outside_its_quotes_is_no_name() {
 #[case("Sales skyrocketed.", Direction::Up)]
 #[case("Sales plummeted.", Direction::Down)]
 #[case("Sales collapsed.", Direction::Down)]
+#[case("Sales dried up.", Direction::Down)]
+#[case("Sales came to a halt.", Direction::Down)]
+#[case("Sales have recovered.", Direction::Up)]
+#[case("Sales picked up.", Direction::Up)]
 fn a_direction_is_told_only_where_a_fact_went_that_way(#[case] text: &str, #[case] direction: Direction) {
     let told = say_of(text, &Grounds { facts: vec![Fact::Moved(direction)], ..Grounds::default() });
     assert_eq!(told, Ok(()));
@@ -227,6 +232,9 @@ fn a_direction_is_told_only_where_a_fact_went_that_way(#[case] text: &str, #[cas
 #[case("It is likely the season.")]
 #[case("Revenue fell since it was cut.")]
 #[case("As a result of it, orders fell.")]
+#[case("As a result, orders fell.")]
+#[case("That is why orders fell.")]
+#[case("Amid weak demand, orders fell.")]
 #[case("The reason is the season.")]
 #[case("Caused by ads.")]
 #[case("Thus orders fell.")]

@@ -178,6 +178,7 @@ pub(super) static SPANISH: Lexicon = Lexicon {
         "crecieron", "crecido", "crecimiento", "incremento", "incrementos", "incrementaron", "incrementado", "alza",
         "al alza", "repunto", "repuntaron", "repunte", "se disparo", "se dispararon", "por encima", "superior a",
         "superior al", "superiores a", "supero", "superaron", "mayor que", "mayores que", "mas alto que", "mas alta que",
+        "mejoro", "mejoraron", "se recupero", "se recuperaron", "remonto", "remontaron",
         "mas altos que", "mas altas que", "mas de lo esperado", "mas de lo habitual", "mas de lo previsto",
     ],
     falls: &[
@@ -187,7 +188,7 @@ pub(super) static SPANISH: Lexicon = Lexicon {
         "reduccion", "retrocedio", "retrocedieron", "retroceso", "desplomo", "desplomaron", "desplome", "se hundio",
         "se hundieron", "por debajo", "inferior a", "inferior al", "inferiores a", "menor que", "menores que",
         "mas bajo que", "mas baja que", "mas bajos que", "mas bajas que", "menos de lo esperado", "menos de lo habitual",
-        "menos de lo previsto",
+        "menos de lo previsto", "empeoro", "empeoraron", "se freno", "se frenaron", "se estanco", "se estancaron", "se esfumaron",
     ],
     more: &["mas", "mayor", "mayores", "superior", "superiores"],
     less: &["menos", "menor", "menores", "inferior", "inferiores"],

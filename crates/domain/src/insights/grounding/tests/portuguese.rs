@@ -161,6 +161,8 @@ const FALSE_CAUSE: &[&str] = &[
 ];
 
 const WRONG_WAY: &[&str] = &[
+    "As vendas se recuperaram.",
+    "As vendas não pioraram.",
     "As vendas subiram 62%.",
     "As vendas aumentaram 62%.",
     "As vendas cresceram no domingo.",

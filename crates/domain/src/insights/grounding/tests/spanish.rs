@@ -158,6 +158,8 @@ const FALSE_CAUSE: &[&str] = &[
 ];
 
 const WRONG_WAY: &[&str] = &[
+    "Las ventas se recuperaron.",
+    "Las ventas no empeoraron.",
     "Las ventas subieron un 62 %.",
     "Las ventas aumentaron un 62 %.",
     "Las ventas crecieron el domingo.",
