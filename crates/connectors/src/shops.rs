@@ -1,7 +1,7 @@
 //! Shops on other people's platforms: one folder per platform, and what they share.
 
 #[cfg(test)]
-mod answering;
+pub(crate) mod answering;
 pub mod budget;
 pub(crate) mod calls;
 pub mod http;

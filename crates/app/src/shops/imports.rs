@@ -202,9 +202,10 @@ impl Importing {
     /// Imports what was spent on ads from the day `first` to `last`: few enough rows to be held in memory. No row is left out, as
     /// the rest of its day would pass for all that was spent; what else it says that cannot be is unknown.
     pub async fn ad_spend(&self, spend: AdSpend, first: Date, last: Date) -> Result<Tally, ImportFailure> {
-        let AdSpend { calls, mut rows, account } = spend;
+        let AdSpend { calls, mut rows, refused, account } = spend;
         let mut tally = Tally::default();
         tally.called(calls);
+        tally.refuse_all(refused);
         tally.counts.read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         for row in &mut rows {
             let unknown = make_unknown(row);

@@ -118,12 +118,12 @@ impl GoogleAds {
         let (customer, _, manager) = self.open(access).await?;
         let caller = Caller { account: &access.shop_id, manager: manager.as_deref(), token: &access.token };
         let days = Days::read(&self.api, &caller, from, until).await?;
-        let ads = creatives::of_ads(&self.api, &caller, &days.ads()).await?;
+        let (ads, refused) = creatives::of_ads(&self.api, &caller, &days.ads()).await?;
         let told =
             Told { name: format!("{} {}", AdPlatform::Google, access.shop_id), currency: customer.currency()?, ads };
         let rows = told.rows(days)?;
         let account = AdAccount { name: told.name, zone: customer.zone(), tells_all: true };
-        Ok(AdSpend { rows, account: Some(account), ..AdSpend::default() })
+        Ok(AdSpend { rows, refused, account: Some(account), ..AdSpend::default() })
     }
 }
 

@@ -89,15 +89,12 @@ impl Meta {
         let (account, _) = self.account(access).await?;
         let insights = insights::of_days(&self.api, &caller, from, until).await?;
         let ads: BTreeSet<&str> = insights.iter().map(|insight| insight.ad_id.0.as_str()).collect();
-        let told = Told {
-            name: format!("{} {}", Platform::Meta, access.shop_id),
-            currency: account.currency()?,
-            ads: creatives::of_ads(&self.api, &caller, &ads).await?,
-        };
+        let (ads, refused) = creatives::of_ads(&self.api, &caller, &ads).await?;
+        let told = Told { name: format!("{} {}", Platform::Meta, access.shop_id), currency: account.currency()?, ads };
         let rows = insights.into_iter().zip(1..).map(|(insight, line)| told.row(insight, line));
         let rows = rows.collect::<Result<_, _>>()?;
         let account = AdAccount { name: told.name, zone: account.zone(), tells_all: true };
-        Ok(AdSpend { rows, account: Some(account), ..AdSpend::default() })
+        Ok(AdSpend { rows, refused, account: Some(account), ..AdSpend::default() })
     }
 }
 
@@ -153,5 +150,50 @@ impl ShopReader for Meta {
     /// Figures change at no moment that a hook could tell of.
     async fn subscribe(&self, _: &Access, _: &str) -> Result<(), ShopError> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::shops::Secret;
+    use rust_decimal::dec;
+    use time::macros::date;
+
+    use super::*;
+    use crate::shops::answering::answering;
+
+    const ACCOUNT: (&str, &str) = ("200 OK", r#"{"account_id":"5","currency":"EUR","timezone_name":"Europe/Madrid"}"#);
+    const INSIGHTS: (&str, &str) = (
+        "200 OK",
+        r#"{"data":[{"campaign_id":"7","adset_id":"8","ad_id":"9","date_start":"2026-11-20","spend":"12.30"}]}"#,
+    );
+    const REFUSED: (&str, &str) = ("400 Bad Request", r#"{"error":{"message":"m","code":100,"error_subcode":7}}"#);
+    const NO_TOKEN: (&str, &str) = ("400 Bad Request", r#"{"error":{"message":"m","code":190}}"#);
+
+    async fn read(answer: fn(&str) -> (&'static str, &'static str)) -> Result<AdSpend, ShopError> {
+        let (address, _) = answering(answer).await;
+        let app = AppCredentials { client_id: "1".to_owned(), client_secret: "secret".into(), previous_secret: None };
+        let meta = Meta::new(MetaConfig { app, api_url: address.clone(), login_url: address }).unwrap();
+        let token = Secret::new("token".to_owned());
+        let access = Access { shop_id: "5".to_owned(), shop: "act_5".to_owned(), token, scopes: vec![] };
+        meta.ad_spend(&access, date!(2026 - 11 - 20), date!(2026 - 11 - 20)).await
+    }
+
+    #[tokio::test]
+    async fn what_was_spent_is_told_though_the_ads_are_not_shown() {
+        let told = read(|request| match request {
+            request if request.contains("/insights?") => INSIGHTS,
+            request if request.contains("/ads?") => REFUSED,
+            _ => ACCOUNT,
+        });
+        let told = told.await.unwrap();
+        assert_eq!(told.rows.iter().map(|row| row.spend).collect::<Vec<_>>(), [dec!(12.30)]);
+        assert_eq!((told.rows[0].detail.status, told.refused.len()), (None, 1));
+        let ended = read(|request| match request {
+            request if request.contains("/insights?") => INSIGHTS,
+            request if request.contains("/ads?") => NO_TOKEN,
+            _ => ACCOUNT,
+        });
+        assert_eq!(ended.await, Err(ShopError::Unauthorized));
     }
 }

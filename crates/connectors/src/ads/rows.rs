@@ -1,6 +1,9 @@
 //! What networks tell of a day, as it can be imported.
 
-use domain::{ads::Format, shops::ShopError};
+use domain::{
+    ads::Format,
+    shops::{Refused, ShopError},
+};
 use rust_decimal::Decimal;
 use time::{Date, macros::format_description};
 
@@ -30,6 +33,20 @@ pub fn day(text: &str, field: &str) -> Result<Date, ShopError> {
 /// did is not checked here: what of it cannot be is unknown, and keeps no spend from being read.
 pub fn spent(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
     if is_importable_cost(amount) { Ok(amount) } else { Err(ShopError::Malformed(field.to_owned())) }
+}
+
+/// Passes over that `ads` are not shown, if it is no trouble of the ad account: what they did is known all the same.
+pub fn not_shown(ads: &[&str], error: ShopError) -> Result<Option<Refused>, ShopError> {
+    match error {
+        ShopError::Unauthorized | ShopError::Suspended | ShopError::MissingScope(_) | ShopError::Throttled(_) => {
+            Err(error)
+        }
+        error => Ok(ads.first().map(|first| Refused {
+            kind: "ad",
+            external_id: (*first).to_owned(),
+            reason: format!("what it and {} others show is not told: {error}", ads.len() - 1),
+        })),
+    }
 }
 
 /// A text of a creative, as it is kept.

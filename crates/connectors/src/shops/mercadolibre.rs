@@ -149,7 +149,7 @@ impl ShopReader for Mercadolibre {
     async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError> {
         let (spent, calls) = metered(self.spent_on_ads(access, from, until)).await;
         let (rows, account) = spent?;
-        Ok(AdSpend { calls, rows, account })
+        Ok(AdSpend { calls, rows, account, ..AdSpend::default() })
     }
 
     /// Address and topics of notifications are settings of the app, which no call changes.

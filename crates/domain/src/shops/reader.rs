@@ -203,6 +203,8 @@ pub struct ProductBatch {
 pub struct AdSpend {
     pub calls: Calls,
     pub rows: Vec<AdSpendRow>,
+    /// What of the ads cannot be told beside what they did.
+    pub refused: Vec<Refused>,
     /// `None` where the shop does not advertise.
     pub account: Option<AdAccount>,
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use domain::{
     ads::{Format, Status},
-    shops::ShopError,
+    shops::{Refused, ShopError},
 };
 use ring::digest::{SHA256, digest};
 
 use super::{
-    super::rows::{Shape, text_of},
+    super::rows::{Shape, not_shown, text_of},
     api::{Api, Caller},
     figures::status,
     wire::{Ad, AdRow, Asset, Assets, Text},
@@ -45,19 +45,25 @@ pub(super) struct Shown {
     pub creative: Shape,
 }
 
-/// The ads with these numbers, by ad group and number; those that are gone are left out.
+/// Ads by their ad group and number.
+type ByNumber = HashMap<(String, String), Shown>;
+
+/// The ads with these numbers, and what is said where they are not shown; those that are gone are left out.
 pub(super) async fn of_ads(
     api: &Api,
     caller: &Caller<'_>,
     ads: &BTreeSet<String>,
-) -> Result<HashMap<(String, String), Shown>, ShopError> {
-    let (numbers, mut found) = (ads.iter().map(String::as_str).collect::<Vec<_>>(), HashMap::new());
+) -> Result<(ByNumber, Vec<Refused>), ShopError> {
+    let numbers = ads.iter().map(String::as_str).collect::<Vec<_>>();
+    let (mut found, mut refused) = (HashMap::new(), Vec::new());
     for some in numbers.chunks(AT_ONCE) {
         let query = format!("SELECT {FIELDS} FROM ad_group_ad WHERE ad_group_ad.ad.id IN ({})", some.join(", "));
-        let all: Vec<AdRow> = api.search(caller, &query).await?;
-        found.extend(all.into_iter().map(shown));
+        match api.search::<AdRow>(caller, &query).await {
+            Ok(all) => found.extend(all.into_iter().map(shown)),
+            Err(error) => refused.extend(not_shown(some, error)?),
+        }
     }
-    Ok(found)
+    Ok((found, refused))
 }
 
 fn shown(row: AdRow) -> ((String, String), Shown) {

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use domain::{
     ads::{Format, Status},
-    shops::ShopError,
+    shops::{Refused, ShopError},
 };
 use serde_json::json;
 
 use super::{
-    super::rows::{Shape, text_of},
+    super::rows::{Shape, not_shown, text_of},
     act,
     api::{Api, Caller},
     insights::STATES,
@@ -27,15 +27,16 @@ pub(super) struct Shown {
     pub creative: Option<Shape>,
 }
 
-/// The ads with these numbers, by number; those that are gone are left out.
+/// The ads with these numbers, by number, and what is said where they are not shown; those that are gone are left out.
 ///
 /// Unverified: that the list of ads is filtered by `ad.id`, and gives deleted ones when their state is asked for.
 pub(super) async fn of_ads(
     api: &Api,
     caller: &Caller<'_>,
     ads: &BTreeSet<&str>,
-) -> Result<HashMap<String, Shown>, ShopError> {
-    let (numbers, mut found) = (ads.iter().copied().collect::<Vec<_>>(), HashMap::new());
+) -> Result<(HashMap<String, Shown>, Vec<Refused>), ShopError> {
+    let numbers = ads.iter().copied().collect::<Vec<_>>();
+    let (mut found, mut refused) = (HashMap::new(), Vec::new());
     for some in numbers.chunks(AT_ONCE) {
         let filter = json!([
             { "field": "ad.id", "operator": "IN", "value": some },
@@ -44,10 +45,12 @@ pub(super) async fn of_ads(
         .to_string();
         let limit = AT_ONCE.to_string();
         let query = [("fields", FIELDS), ("filtering", filter.as_str())];
-        let all: Vec<Ad> = api.pages(caller, &[&act(caller.account), "ads"], &query, &limit).await?;
-        found.extend(all.into_iter().map(|ad| (ad.id.0.clone(), shown(ad))));
+        match api.pages::<Ad>(caller, &[&act(caller.account), "ads"], &query, &limit).await {
+            Ok(all) => found.extend(all.into_iter().map(|ad| (ad.id.0.clone(), shown(ad)))),
+            Err(error) => refused.extend(not_shown(some, error)?),
+        }
     }
-    Ok(found)
+    Ok((found, refused))
 }
 
 fn shown(ad: Ad) -> Shown {
