@@ -130,8 +130,14 @@ impl SocialReplies for Meta {
                     let recent = found.into_iter().filter(|comment| comment.posted_at().is_none_or(|at| at >= since));
                     comments.extend(recent.map(|comment| comment.into_comment(Some(&post.id))));
                 }
-                // It was deleted meanwhile, or is of a kind whose comments are not shown: those of the others are.
-                Err(error @ (ChannelError::NotFound | ChannelError::Rejected(_))) => {
+                // It was deleted meanwhile, is of a kind whose comments are not shown, or fails again and again: those of the
+                // others are read. What passes within an hour loses nothing: each poll reads an hour twice.
+                Err(
+                    error @ (ChannelError::NotFound
+                    | ChannelError::Rejected(_)
+                    | ChannelError::Unavailable(_)
+                    | ChannelError::Malformed(_)),
+                ) => {
                     tracing::info!(%error, post = post.id, "comments on a post cannot be read");
                     refused = Some(error);
                 }
@@ -158,4 +164,50 @@ impl SocialReplies for Meta {
 
 fn done(Done { success }: Done) -> Result<(), ChannelError> {
     if success { Ok(()) } else { Err(ChannelError::Rejected("it says that it did not do it".to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::shops::Secret;
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::shops::{AppCredentials, answering::answering};
+
+    const MEDIA: (&str, &str) = ("200 OK", r#"{"data":[{"id":"1"},{"id":"2"},{"id":"3"}]}"#);
+    const COMMENTS: (&str, &str) =
+        ("200 OK", r#"{"data":[{"id":"21","text":"hi","timestamp":"2026-11-24T10:00:00+0000"}]}"#);
+    const BROKEN: (&str, &str) = ("502 Bad Gateway", "<html>");
+    /// A comment that is none.
+    const UNREADABLE: (&str, &str) = ("200 OK", r#"{"data":[{"id":[]}]}"#);
+
+    async fn read(answer: fn(&str) -> (&'static str, &'static str)) -> Result<Vec<Change>, ChannelError> {
+        let (address, _) = answering(answer).await;
+        let app = AppCredentials { client_id: "1".to_owned(), client_secret: "secret".into(), previous_secret: None };
+        let login = Login::new(LoginConfig { app, api_url: address.clone(), login_url: address }).unwrap();
+        let [instagram, _] = Meta::both(login);
+        let profile = Profile {
+            channel: Channel::Instagram,
+            external_id: "178".to_owned(),
+            app_scoped_id: None,
+            handle: None,
+            token: Secret::new("token".to_owned()),
+        };
+        instagram.changes(&profile, datetime!(2026-11-20 0:00 UTC)).await
+    }
+
+    #[tokio::test]
+    async fn a_post_that_fails_keeps_no_comment_on_another_from_being_read() {
+        let read_one = read(|request| match request {
+            request if request.contains("/178/media?") => MEDIA,
+            request if request.contains("/1/comments?") => BROKEN,
+            request if request.contains("/2/comments?") => COMMENTS,
+            _ => UNREADABLE,
+        });
+        let changes = read_one.await.unwrap();
+        let [Change::Posted(comment)] = changes.as_slice() else { panic!("{changes:?}") };
+        assert_eq!((comment.external_id.as_str(), comment.post_id.as_deref()), ("21", Some("2")));
+        let read_none = read(|request| if request.contains("/178/media?") { MEDIA } else { BROKEN });
+        assert!(matches!(read_none.await, Err(ChannelError::Unavailable(_))));
+    }
 }
