@@ -182,7 +182,7 @@ impl ConnectService {
         }
         let known = self.ports.all_of(account).await?;
         let mut known = known.iter().filter(|known| known.provider == auth.platform() && known.revoked_at.is_none());
-        Ok(known.any(|known| auth.shop_name(Some(&known.shop)).ok().flatten().as_deref() != named))
+        Ok(known.any(|known| auth.shop_name(Some(known.shop.as_str())).ok().flatten().as_deref() != named))
     }
 
     /// The authorization of the callback's state, which is used up.
