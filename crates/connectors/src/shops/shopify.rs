@@ -87,6 +87,8 @@ impl Shopify {
                 Ok(customers.peek().is_none() || customers.any(|customer| customer.default_email_address.is_some()))
             }
             Err(ShopError::MissingScope(_)) => Ok(false),
+            // It is only told: a shop whose newest orders cannot be shown is read otherwise.
+            Err(ShopError::Unavailable(_) | ShopError::Rejected(_) | ShopError::Malformed(_)) => Ok(true),
             Err(error) => Err(error),
         }
     }
@@ -183,7 +185,31 @@ impl ShopReader for Shopify {
 
 #[cfg(test)]
 mod tests {
+    use domain::shops::Secret;
+
     use super::*;
+    use crate::shops::answering::answering;
+
+    const SHOP: (&str, &str) = (
+        "200 OK",
+        r#"{"data":{"shop":{"myshopifyDomain":"a.myshopify.com","currencyCode":"EUR","ianaTimezone":"Europe/Madrid",
+            "shopAddress":{"countryCodeV2":null}},
+            "currentAppInstallation":{"accessScopes":[{"handle":"read_orders"},{"handle":"read_customers"}]}}}"#,
+    );
+
+    #[tokio::test]
+    async fn a_shop_is_read_though_its_newest_orders_cannot_be_shown() {
+        let (base, _) = answering(|request| {
+            if request.contains("query Shop ") { SHOP } else { ("200 OK", r#"{"errors":[{"message":"no"}]}"#) }
+        })
+        .await;
+        let app = AppCredentials { client_id: "1".to_owned(), client_secret: "secret".into(), previous_secret: None };
+        let shopify = Shopify::new(ShopifyConfig { app, base_url: Some(base) }).unwrap();
+        let (name, token) = ("a.myshopify.com".to_owned(), Secret::new("token".to_owned()));
+        let (info, _) =
+            shopify.shop(&Access { shop_id: name.clone(), shop: name, token, scopes: vec![] }).await.unwrap();
+        assert!(info.shows_buyers, "nothing proves the contrary");
+    }
 
     #[test]
     fn the_right_to_write_is_the_right_to_read() {
