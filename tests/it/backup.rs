@@ -292,6 +292,34 @@ async fn what_cannot_be_restored_whole_is_refused_and_leaves_nothing() {
     drop_database(&service.db, &target).await;
 }
 
+/// As is done before an upgrade, by the new program.
+#[tokio::test]
+async fn a_database_that_lacks_migrations_is_backed_up_and_restored_up_to_date() {
+    if testkit::skip_on_citus("a cluster is backed up by the means of PostgreSQL") {
+        return;
+    }
+    let (db, folder) = (TestDb::new().await.unwrap(), tempfile::tempdir().unwrap());
+    let old = empty_database(&db).await;
+    let (sql, driver) = tokio_postgres::connect(&old, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(driver);
+    sql.batch_execute(include_str!("../../crates/store/tests/fixtures/schema/0.2.0.sql")).await.unwrap();
+    let secret = "UPDATE public.webhook_subscriptions
+        SET revoked_at = NULL, sealed_secret = '\\x01'::bytea || '\\x04'::bytea || 'test'::bytea || 'sealed'::bytea";
+    sql.batch_execute(secret).await.unwrap();
+    let file = path(&folder, "shop.backup");
+    run(api(&old, &folder).args(["backup", &file]));
+    let manifest: Value = serde_json::from_str(&part(&file, "manifest.json").unwrap()).unwrap();
+    assert!(manifest["data_keys"].as_array().unwrap().iter().any(|key| key["id"] == "test"), "{manifest}");
+    drop_database(&db, &old).await;
+    let new = empty_database(&db).await;
+    let restored = api(&new, &folder).args(["restore", &file, "--yes"]).output().unwrap();
+    let said = String::from_utf8(restored.stdout).unwrap();
+    assert!(said.contains("Migrated: "), "{said}");
+    let listed: Value = serde_json::from_str(&run(api(&new, &folder).args(["accounts", "list", "--json"]))).unwrap();
+    assert_eq!(listed[0]["name"], "Shop");
+    drop_database(&db, &new).await;
+}
+
 #[tokio::test]
 async fn an_older_pg_dump_than_the_server_is_refused_and_no_file_is_left() {
     let service = Service::start().await;

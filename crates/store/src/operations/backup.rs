@@ -53,6 +53,20 @@ session_statement!(
     RECORDED_KEYS() -> (id: Text, check_value: Bytea) = "SELECT id, check_value FROM data_keys WHERE lost_at IS NULL"
 );
 
+/// The tables with sealed secrets that [`Used`] reads.
+const SEALED: [&str; 5] =
+    ["webhook_subscriptions", "integration_tokens", "oauth_states", "social_accounts", "second_factors"];
+
+session_statement!(
+    after [""] =>
+    /// [`Used`] of a database of an earlier version, which lacks some of these tables: only webhooks have had secrets for longer
+    /// than keys are recorded.
+    USED_BY_WEBHOOKS() -> (id: Text) = "
+    SELECT DISTINCT encode(substring(sealed_secret FROM 3 FOR get_byte(sealed_secret, 1)), 'escape') AS id
+    FROM webhook_subscriptions
+    WHERE revoked_at IS NULL AND substring(sealed_secret FROM 1 FOR 1) = '\\x01' AND octet_length(sealed_secret) > 2"
+);
+
 /// What is in a database at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents {
@@ -121,7 +135,8 @@ impl Snapshot {
         };
         let mut data_keys = BTreeMap::new();
         if has("webhook_subscriptions") {
-            for key in self.client.query(Used::TEXT, &[]).await? {
+            let used = if SEALED.iter().all(|table| has(table)) { Used::TEXT } else { USED_BY_WEBHOOKS };
+            for key in self.client.query(used, &[]).await? {
                 data_keys.insert(key.get(0), None);
             }
         }
