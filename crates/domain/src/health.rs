@@ -98,13 +98,23 @@ impl Schema {
             Self::Current | Self::Newer { .. } => None,
             Self::Outdated { missing } => Some(format!(
                 "the database lacks migrations of this version ({}): run `api migrate`",
-                missing.join(", ")
+                first_few(missing)
             )),
             Self::TooNew { requirement: Requirement { migration, minimum }, own } => Some(format!(
                 "migration {migration} of the database needs version {minimum} or later and this is {own}: deploy that \
                  version"
             )),
         }
+    }
+}
+
+/// The first few, and how many more there are: an empty database lacks all, and `/ready` is asked every second.
+fn first_few(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -154,6 +164,11 @@ mod tests {
         assert_eq!(outdated, Schema::Outdated { missing: vec!["2_name".into()] });
         let problem = outdated.problem().unwrap();
         assert!(problem.contains("2_name") && problem.contains("`api migrate`"), "{problem}");
+        let names = |count: usize| (1..=count).map(|number| format!("{number}_name")).collect::<Vec<_>>();
+        for (count, said) in [(3, "(1_name, 2_name, 3_name)"), (91, "(1_name, 2_name, 3_name and 88 more)")] {
+            let problem = Schema::Outdated { missing: names(count) }.problem().unwrap();
+            assert!(problem.contains(said), "{problem}");
+        }
         assert!(matches!(compare(&[], None), Schema::Outdated { missing } if missing.len() == 2));
     }
 
