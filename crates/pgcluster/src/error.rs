@@ -42,6 +42,11 @@ pub enum Error {
     #[error("{path} belongs to user id {owner}: start as that user or as root, or choose another data directory")]
     OtherOwner { path: PathBuf, owner: u32 },
 
+    #[error(
+        "the database in {directory} is run by the user {account}: do this as that user, `runuser -u {account} -- …`"
+    )]
+    NotAdmitted { directory: PathBuf, account: String },
+
     #[error("{path} cannot be reached by the account {account}, which runs PostgreSQL: install it in a public place")]
     Unreachable { path: PathBuf, account: String },
 

@@ -106,7 +106,7 @@ impl Cluster {
     /// starting or stopping it, this waits: an address alone would be of no use.
     ///
     /// # Errors
-    /// When the directory cannot be examined, or belongs to another user.
+    /// When the directory cannot be examined, or belongs to another user, who alone may connect.
     pub fn running(root: &Path) -> Result<Option<String>, Error> {
         if !root.is_dir() {
             return Ok(None);
@@ -119,7 +119,12 @@ impl Cluster {
                 Err(Error::InUse { .. }) if !postmaster::is_ready(&place.data()) && began.elapsed() < TRANSITION => {
                     sleep(postmaster::GLANCE);
                 }
-                Err(Error::InUse { .. }) => return Ok(Some(url(&place.socket_directory(&account)?))),
+                Err(Error::InUse { .. }) => {
+                    if !place.admits_launcher()? {
+                        return Err(Error::NotAdmitted { directory: root.to_owned(), account: account.name });
+                    }
+                    return Ok(Some(url(&place.socket_directory(&account)?)));
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -119,9 +119,16 @@ impl Place {
         if !names.contains(&account.name) {
             names.push(account.name.clone());
         }
-        let ident: String = names.iter().map(|n| format!("owners \"{n}\" postgres\n")).collect();
+        let ident: String = names.iter().map(|name| rule(name) + "\n").collect();
         replace(&self.hba(), "local all postgres peer map=owners\n")?;
         replace(&self.ident(), &ident)
+    }
+
+    /// Whether the rules let this process connect. Where they cannot be read, the server decides.
+    pub fn admits_launcher(&self) -> Result<bool, Error> {
+        let wanted = rule(&Account::launcher()?.name);
+        let Ok(rules) = fs::read_to_string(self.ident()) else { return Ok(true) };
+        Ok(rules.lines().any(|line| line == wanted))
     }
 
     /// The socket's directory: in the place when the path is short enough, else in the directory for such things.
@@ -173,6 +180,11 @@ fn runtime_directory(account: &Account) -> PathBuf {
     let personal = || std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let preferred = if account.switch { Some(PathBuf::from("/run")) } else { personal() };
     preferred.filter(|p| p.is_dir() && p.as_os_str().len() <= 40).unwrap_or_else(|| PathBuf::from("/tmp"))
+}
+
+/// What lets an account connect.
+fn rule(name: &str) -> String {
+    format!("owners \"{name}\" postgres")
 }
 
 /// Twelve hex digits that stand for a path.

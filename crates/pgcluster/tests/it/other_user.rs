@@ -88,6 +88,8 @@ fn an_ordinary_user_runs_a_cluster_that_root_can_take_over_but_no_third_user() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let stranger = runtime.block_on(tokio_postgres::connect(&url, tokio_postgres::NoTls));
     assert_eq!(stranger.err().unwrap().code().unwrap().code(), "28000", "invalid_authorization_specification");
+    let told = Cluster::running(&root).unwrap_err();
+    assert!(matches!(&told, Error::NotAdmitted { account, .. } if account == "nobody"), "{told}");
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
 
