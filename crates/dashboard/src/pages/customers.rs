@@ -161,7 +161,12 @@ fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) ->
 
 /// The part of the page that lists the customers of a segment.
 fn of_segment(segment: Segment) -> String {
-    format!("{}#{LIST}", Query { segment: Some(segment), ..Query::default() }.address())
+    listed(&Query { segment: Some(segment), ..Query::default() })
+}
+
+/// The part of the page that lists customers so.
+fn listed(query: &Query) -> String {
+    format!("{}#{LIST}", query.address())
 }
 
 fn churn_head(writer: &Writer) -> Vec<Head> {
@@ -211,7 +216,7 @@ fn sources(writer: &Writer, query: &Query) -> (String, Vec<Choice>) {
 
 fn orders(writer: &Writer, query: &Query) -> (String, Vec<Choice>) {
     let choice = |order_by: Option<OrderBy>| Choice {
-        address: Query { source: query.source, segment: query.segment, order_by, ..Query::default() }.address(),
+        address: listed(&Query { source: query.source, segment: query.segment, order_by, ..Query::default() }),
         text: writer.say(match order_by {
             None => "order-newest",
             Some(OrderBy::ChurnScore) => "churn",
@@ -390,8 +395,8 @@ pub mod tests {
         let shopify = "/customers?source=shopify&segment=at_risk&order_by=ltv_estimate";
         assert_eq!(sources(&writer, &query).1[1].address, shopify);
         let chosen: Vec<_> = orders(&writer, &query).1.into_iter().map(|one| (one.address, one.is_chosen)).collect();
-        assert_eq!(chosen[0], ("/customers?segment=at_risk".to_owned(), false));
-        assert!(chosen[2].1 && chosen[2].0 == uri);
+        assert_eq!(chosen[0], ("/customers?segment=at_risk#h-customers".to_owned(), false));
+        assert!(chosen[2].1 && chosen[2].0 == format!("{uri}#h-customers"));
     }
 
     #[test]
