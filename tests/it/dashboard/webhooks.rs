@@ -78,6 +78,24 @@ async fn a_webhook_is_made_once_with_its_secret_and_says_what_it_gets() {
 }
 
 #[tokio::test]
+async fn what_is_delivered_is_followed_for_a_while() {
+    let Fixture { dashboard: _dashboard, mut browser, page, .. } = subscribed(&[200]).await;
+    let sent = browser.get(&format!("{page}?state=failed&follow=true")).await;
+    let followed = sent.header("location").unwrap().to_owned();
+    assert!(sent.status == 303 && followed.starts_with(&format!("{page}?state=failed&live=")), "{followed}");
+    let shown = browser.get(&followed).await;
+    assert_eq!((shown.status, shown.header("refresh")), (200, Some("3")));
+    // Nothing is filled in that the next look would take away, and there is a way out.
+    let stop = format!("href=\"{page}?state=failed\">Stop following");
+    assert!(shown.text.contains(&stop) && !shown.text.contains("name=\"overlap\""), "{}", shown.text);
+    for still in [page.clone(), format!("{page}?live=1796030476"), format!("{page}?follow=")] {
+        let shown = browser.get(&still).await;
+        assert_eq!((shown.status, shown.header("refresh")), (200, None), "{still}");
+        assert!(shown.text.contains("name=\"overlap\""), "{}", shown.text);
+    }
+}
+
+#[tokio::test]
 async fn a_delivery_shows_what_the_api_says_of_it_and_is_sent_again() {
     let Fixture { dashboard, mut browser, page, allowed, .. } = subscribed(&[503, 200]).await;
     let delivery = tried(&mut browser, &page).await;

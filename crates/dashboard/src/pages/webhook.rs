@@ -13,10 +13,10 @@ use domain::{
         schedule::MAX_ATTEMPTS,
     },
 };
-use time::{Date, format_description::well_known::Rfc3339};
+use time::{Date, Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
-    html, panel, query,
+    html, look_again, panel, query, see,
     shell::shell,
     webhook_acts::forms,
     webhooks::{SHARE_OF, how, share, standing, whole},
@@ -39,6 +39,8 @@ use crate::{
 
 /// Deliveries of a page.
 const LIMIT: i64 = 25;
+/// For how long a page follows what is delivered: one that is left open is not in use for ever.
+const FOLLOWED: Duration = Duration::minutes(10);
 
 /// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,6 +50,8 @@ pub struct Query {
     from: Option<Date>,
     to: Option<Date>,
     cursor: Option<i64>,
+    /// Until when the page follows what is delivered.
+    live: Option<OffsetDateTime>,
 }
 
 impl Query {
@@ -58,17 +62,27 @@ impl Query {
             from: query::day(request, "from")?,
             to: query::day(request, "to")?,
             cursor: query::cursor(request)?,
+            live: query::one(request, "live")?
+                .map(OffsetDateTime::from_unix_timestamp)
+                .transpose()
+                .map_err(|_| PageError::Invalid("live"))?,
         })
     }
 
+    /// Until when the page follows what is delivered, if it does now.
+    fn followed(self, now: OffsetDateTime) -> Option<OffsetDateTime> {
+        self.live.filter(|until| *until > now && *until <= now + FOLLOWED)
+    }
+
     fn address(self, id: SubscriptionId) -> String {
-        let Self { state, event, from, to, cursor } = self;
+        let Self { state, event, from, to, cursor, live } = self;
         let pairs = [
             state.map(|state| format!("state={state}")),
             event.map(|event| format!("event={event}")),
             from.map(|day| format!("from={day}")),
             to.map(|day| format!("to={day}")),
             cursor.map(|cursor| format!("cursor={cursor}")),
+            live.map(|until| format!("live={}", until.unix_timestamp())),
         ];
         query::address(&format!("/webhooks/{id}"), pairs)
     }
@@ -112,7 +126,16 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let id = SubscriptionId(query::id(&request)?);
     let done = query::one::<Done>(&request, "done")?.map(|done| writer.say(done.words()));
     let told = Told { done, ..Told::default() };
-    Ok(html(view::page(&model(&viewer, &state, &writer, id, Query::of(&request)?, told).await?)))
+    let query = Query::of(&request)?;
+    if query::one(&request, "follow")?.unwrap_or(false) {
+        let live = Some(writer.now + FOLLOWED);
+        return Ok(see(&Query { cursor: None, live, ..query }.address(id)));
+    }
+    let mut page = html(view::page(&model(&viewer, &state, &writer, id, query, told).await?));
+    if query.followed(writer.now).is_some() {
+        look_again(&mut page);
+    }
+    Ok(page)
 }
 
 /// What a page that was led on to says of the change before.
@@ -169,7 +192,10 @@ pub async fn model(
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let found = state.delivery_log.page(account, id, query.filter(writer), page).await?;
     let (badge, about) = standing(writer, &subscription);
-    let forms = if viewer.may(Act::Change) { forms(viewer, state, writer, &subscription) } else { vec![] };
+    // What is filled in would be gone with the next look.
+    let is_followed = query.followed(writer.now).is_some();
+    let forms =
+        if viewer.may(Act::Change) && !is_followed { forms(viewer, state, writer, &subscription) } else { vec![] };
     Ok(Model {
         shell: shell(viewer, state, writer, Here::Webhooks, writer.say("webhooks")).await?,
         title: subscription.url.clone(),
@@ -230,6 +256,9 @@ fn filters(writer: &Writer, query: Query, id: SubscriptionId) -> Filters {
         is_chosen: query.event == Some(*kind),
     };
     let states = [any(query.state.is_none())].into_iter().chain(DeliveryState::ALL.iter().map(state)).collect();
+    let is_followed = query.followed(writer.now).is_some();
+    let follow = |value: &str, id: &str, is_chosen| Pick { value: value.to_owned(), text: writer.say(id), is_chosen };
+    let follows = vec![follow("", "follow-no", !is_followed), follow("true", "follow-yes", is_followed)];
     let events = [any(query.event.is_none())].into_iter().chain(EventKind::ALL.iter().map(event)).collect();
     let day = |day: Option<Date>| Input::Line {
         kind: "date",
@@ -246,6 +275,7 @@ fn filters(writer: &Writer, query: Query, id: SubscriptionId) -> Filters {
             field("event", "delivery-event", Input::Select(events)),
             field("from", "from", day(query.from)),
             field("to", "to", day(query.to)),
+            field("follow", "follow", Input::Select(follows)),
         ],
         go: writer.say("filter"),
         clear: writer.say("filter-clear"),
@@ -265,14 +295,19 @@ fn deliveries(
     id: SubscriptionId,
     found: &Page<LoggedDelivery>,
 ) -> Panel<Row> {
-    let next = found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query }.address(id));
+    let next = found.next_cursor.map(|cursor| Query { cursor: Some(cursor), live: None, ..query }.address(id));
     let how = vec![writer.say("how-deliveries")];
+    let followed = query.followed(writer.now);
     Panel {
         id: "h-deliveries",
-        title: writer.say("deliveries-title"),
+        title: match followed {
+            Some(until) => writer.message("deliveries-followed").text("at", writer.time(until)).say(),
+            None => writer.say("deliveries-title"),
+        },
         items: found.items.iter().map(|delivery| row(writer, id, delivery)).collect(),
         nothing: writer.say(if next.is_some() { "deliveries-none-yet" } else { "deliveries-none" }),
-        all: None,
+        all: followed
+            .map(|_| Way { text: writer.say("follow-stop"), address: Query { live: None, ..query }.address(id) }),
         next: panel::next(writer, next),
         foot: panel::current(writer, how, &query.api(writer, id), &state.settings.api_url),
     }
@@ -333,9 +368,19 @@ mod tests {
             "/api/v1/webhooks/3/deliveries?state=failed&event=credits.low&since=2026-11-20T03:00:00Z\
              &until=2026-11-22T03:00:00Z&limit=25"
         );
-        for wrong in ["state=x", "event=x", "from=1.1.2026", "cursor=0"] {
+        for wrong in ["state=x", "event=x", "from=1.1.2026", "cursor=0", "live=x", "live=9223372036854775807"] {
             let request = TestRequest::with_uri(&format!("/webhooks/3?{wrong}")).to_http_request();
             assert!(Query::of(&request).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_page_follows_what_is_delivered_for_ten_minutes_at_most() {
+        let now = OffsetDateTime::from_unix_timestamp(1_796_030_476).unwrap();
+        let followed = |seconds| {
+            let request = TestRequest::with_uri(&format!("/webhooks/3?live={}", now.unix_timestamp() + seconds));
+            Query::of(&request.to_http_request()).unwrap().followed(now).is_some()
+        };
+        assert_eq!([-1, 0, 1, 600, 601].map(followed), [false, false, true, true, false]);
     }
 }
