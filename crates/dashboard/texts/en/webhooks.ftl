@@ -22,8 +22,8 @@ hook-breaker = Circuit breaker open
 hook-off = Switched off
 hook-working-what = The last attempt succeeded, or none was made yet.
 hook-failing-what = { $count_n ->
-    [one] The last attempt failed. It is tried again, each time after a longer pause.
-   *[other] The last { $count } attempts failed. They are tried again, each time after a longer pause.
+    [one] The last attempt failed. What waits is tried again, each time after a longer pause; a test is not.
+   *[other] The last { $count } attempts failed. What waits is tried again, each time after a longer pause; a test is not.
 }
 hook-breaker-what = The last { $count } attempts failed. Until one succeeds, deliveries go out one at a time, with pauses of up to 5 minutes in between; that costs none of their attempts.
 hook-off-owner = Paused here or by the API. What happens is kept, and is sent when you switch it on and ask for it.

@@ -22,8 +22,8 @@ hook-breaker = Disyuntor abierto
 hook-off = Apagado
 hook-working-what = El último intento salió bien, o aún no hubo ninguno.
 hook-failing-what = { $count_n ->
-    [one] El último intento falló. Se reintenta, cada vez tras una pausa más larga.
-   *[other] Los últimos { $count } intentos fallaron. Se reintenta, cada vez tras una pausa más larga.
+    [one] El último intento falló. Lo que espera se reintenta, cada vez tras una pausa más larga; una prueba no.
+   *[other] Los últimos { $count } intentos fallaron. Lo que espera se reintenta, cada vez tras una pausa más larga; una prueba no.
 }
 hook-breaker-what = Los últimos { $count } intentos fallaron. Hasta que uno salga bien, las entregas salen de a una, con pausas de hasta 5 minutos; eso no les cuesta ningún intento.
 hook-off-owner = Pausado aquí o por la API. Lo que pasa se guarda, y se envía cuando lo enciendes y lo pides.

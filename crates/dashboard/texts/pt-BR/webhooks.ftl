@@ -22,8 +22,8 @@ hook-breaker = Disjuntor aberto
 hook-off = Desligado
 hook-working-what = A última tentativa deu certo, ou ainda não houve nenhuma.
 hook-failing-what = { $count_n ->
-    [one] A última tentativa falhou. Tenta-se de novo, cada vez após uma pausa maior.
-   *[other] As últimas { $count } tentativas falharam. Tenta-se de novo, cada vez após uma pausa maior.
+    [one] A última tentativa falhou. O que espera é tentado de novo, cada vez após uma pausa maior; um teste não.
+   *[other] As últimas { $count } tentativas falharam. O que espera é tentado de novo, cada vez após uma pausa maior; um teste não.
 }
 hook-breaker-what = As últimas { $count } tentativas falharam. Até que uma dê certo, as entregas saem uma a uma, com pausas de até 5 minutos; isso não lhes custa nenhuma tentativa.
 hook-off-owner = Pausado aqui ou pela API. O que acontece é guardado, e é enviado quando você o ligar e pedir.
