@@ -66,6 +66,27 @@ async fn half(browser: &mut Browser) {
 }
 
 #[tokio::test]
+async fn codes_that_were_shown_stay_those_when_their_form_is_sent_again() {
+    let dashboard = Dashboard::start().await;
+    let mut ana = with_person(&dashboard, EMAIL, "owner").await;
+    turn_on(&mut ana).await;
+    let kept = async || {
+        let kept = "SELECT string_agg(encode(hash, 'hex'), ' ' ORDER BY hash) FROM recovery_codes";
+        dashboard.sql.query_one(kept, &[]).await.unwrap().get::<_, String>(0)
+    };
+    let first = kept().await;
+    let again = ana.post("/settings/second-factor", "act=on&code=000000").await;
+    assert_eq!((again.status, again.header("location")), (303, Some("/settings/second-factor")), "{}", again.text);
+    let page = ana.get("/settings/second-factor").await.text;
+    let fields = format!("act=codes&form={}", between(&page, "name=\"form\" value=\"", "\""));
+    assert_eq!(ana.post("/settings/second-factor", &fields).await.status, 200);
+    let renewed = kept().await;
+    assert_ne!(renewed, first);
+    assert_eq!(ana.post("/settings/second-factor", &fields).await.status, 303);
+    assert_eq!(kept().await, renewed);
+}
+
+#[tokio::test]
 async fn a_code_is_asked_for_and_works_once() {
     let dashboard = Dashboard::start().await;
     let mut ana = with_person(&dashboard, EMAIL, "owner").await;

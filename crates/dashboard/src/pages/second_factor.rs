@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::{
     entry, see,
+    sent::{Sent, number, sent},
     settings::{self, Tab},
     writer,
 };
@@ -48,7 +49,13 @@ fn button(writer: &Writer, act: &str, words: &str, is_danger: bool) -> ask::Form
     form
 }
 
-fn own(writer: &Writer, is_on: bool, secret: Option<Secret>, codes: Option<Vec<String>>) -> Part {
+fn own(
+    writer: &Writer,
+    is_on: bool,
+    secret: Option<Secret>,
+    codes: Option<Vec<String>>,
+    number: (&'static str, String),
+) -> Part {
     let mut part = Part::new("h-factor", writer.say("second-factor-own"), Vec::new());
     let say = |id| writer.say(id);
     if let Some(codes) = codes {
@@ -56,10 +63,9 @@ fn own(writer: &Writer, is_on: bool, secret: Option<Secret>, codes: Option<Vec<S
         part.shown = Some(Shown::Codes(codes));
     } else if is_on {
         part.paragraphs = vec![say("second-factor-is-on")];
-        part.forms = vec![
-            button(writer, "codes", "recovery-codes-new", false),
-            button(writer, "off", "second-factor-off", true),
-        ];
+        let mut renew = button(writer, "codes", "recovery-codes-new", false);
+        renew.hidden.push(number);
+        part.forms = vec![renew, button(writer, "off", "second-factor-off", true)];
     } else if let Some(Secret { url, secret }) = secret {
         part.paragraphs = vec![say("second-factor-scan")];
         part.shown = Code::of(&url).map(|code| Shown::Secret { code, label: say("second-factor-qr"), text: secret });
@@ -94,7 +100,7 @@ async fn page(
     let session = viewer.session();
     let is_on = session.has_second_factor;
     let secret = state.log_in.factors.proposed(session.person.id, session.person.email.as_str()).await?;
-    let mut parts = vec![own(&writer, is_on, secret, codes)];
+    let mut parts = vec![own(&writer, is_on, secret, codes, number(state))];
     if viewer.may(Act::Administer) && (is_on || session.needs_second_factor) {
         parts.push(of_all(&writer, session.needs_second_factor));
     }
@@ -130,6 +136,7 @@ pub struct Fields {
     act: Deed,
     #[serde(default)]
     code: String,
+    form: Option<String>,
 }
 
 pub async fn post(
@@ -145,6 +152,8 @@ pub async fn post(
     match fields.act {
         Deed::Propose => factors.propose(session.person.id, now).await?,
         Deed::Off => factors.turn_off(session, address, now).await?,
+        // Sent again by a reload of the page with the codes.
+        Deed::On if session.has_second_factor => {}
         Deed::On => {
             let codes = factors.turn_on(session, &fields.code, address, now).await?;
             let writer = writer(Some(&viewer), request.headers(), now);
@@ -156,7 +165,19 @@ pub async fn post(
             return page(&request, &viewer, &state, said, codes).await;
         }
         Deed::Codes if session.has_second_factor => {
-            let codes = factors.renew_codes(session, address, now).await?;
+            // A second set of codes would make those void that were just written down.
+            let sending = match sent(&state, &viewer, now, fields.form.as_deref(), "recovery codes", PATH).await? {
+                Sent::Now(sending) => sending,
+                Sent::Before(response) => return Ok(response),
+            };
+            let codes = match factors.renew_codes(session, address, now).await {
+                Ok(codes) => codes,
+                Err(error) => {
+                    sending.refused().await?;
+                    return Err(error.into());
+                }
+            };
+            sending.done(PATH).await;
             return page(&request, &viewer, &state, None, Some(codes)).await;
         }
         Deed::Codes => {}
