@@ -9,7 +9,6 @@ use domain::{
     audit::{Action, Actor, Entry},
     sessions::{Beginning, LinkPurpose, NewSession, Token},
 };
-
 use serde_json::Value;
 
 use super::{entry, html, login::COMMAND, see, writer};

@@ -87,7 +87,8 @@ page_statement!(
 
 /// A page in an order. Each segment of each platform is a range of an index, which ends with as many rows as a page has; what
 /// these ranges give together is put in order once more. So a page costs the same however few of the customers it is of, and
-/// two indexes are enough for every filter. The first `$2` comes behind is at the place `$6`, which is looked up where it is null.
+/// two indexes are enough for every filter. It comes behind the customer `$2`, who is at the place `$6`, which is looked up where it
+/// is null.
 macro_rules! ordered_statement {
     ($(#[$meta:meta])* $name:ident, $place:literal) => {
         statement!($(#[$meta])* $name(
