@@ -241,8 +241,10 @@ pub(super) fn lead_time(product: &StockedProduct) -> i32 {
     product.lead_time_days.unwrap_or(LEAD_TIME_DAYS).max(0)
 }
 
-/// What the stock of a product does not meet of the demand until an order of today arrives.
+/// What the stock of a product does not meet of the demand until an order of today arrives; nothing where too little is known of
+/// it to order by.
 pub(super) fn shortfall(product: &StockedProduct, model: Option<&DemandModel<'_>>) -> Shortfall {
+    let model = model.filter(|model| model.is_evident());
     let days = usize::try_from(lead_time(product).clamp(1, HORIZON)).unwrap_or_default();
     let demand = |days| model.map(|model| model.window(days)).unwrap_or_default();
     exposure::shortfall(demand, days, number(product.stock), number(product.on_order))

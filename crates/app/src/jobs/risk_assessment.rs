@@ -85,6 +85,8 @@ struct Shop {
     /// Contribution in parts of net revenue; none where too few unit costs are known.
     contribution: Option<f64>,
     costs: OrderCosts,
+    /// Whether it has sold for less than a month: of its few buyers and products some have to bring most.
+    is_young: bool,
 }
 
 impl Shop {
@@ -94,12 +96,17 @@ impl Shop {
         let mut basis = Basis::default();
         days.iter().for_each(|day| basis += day.basis);
         let is_known = basis.costs_are_known();
+        let begins = days.iter().position(|day| day.orders > 0).unwrap_or(days.len());
+        let sold_for = days.len() - begins;
+        // What a shop of a week is large by is a month at its pace.
+        let of_month = |sum: Decimal| amount(sum) * (SCALE_DAYS as f64 / sold_for.clamp(1, SCALE_DAYS) as f64);
         Self {
             scale: Scale {
                 currency,
-                profit: is_known.then(|| amount(month.operational_profit())),
-                net_revenue: amount(month.net_revenue()),
+                profit: is_known.then(|| of_month(month.operational_profit())),
+                net_revenue: of_month(month.net_revenue()),
             },
+            is_young: sold_for < SCALE_DAYS,
             contribution: all.operational_margin().map(amount).filter(|_| is_known),
             costs: OrderCosts::of(&days),
             days,

@@ -53,7 +53,11 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
 fn inventory(facts: &Facts) -> Vec<Draft> {
     let Facts { last, zone: _, days, stored } = facts;
     let today = last.next_day().unwrap_or(*last);
-    let (sold_out, running_out) = (stock::sold_out(&stored.critical), stock::running_out(&stored.critical));
+    let (sold_out, mut running_out) = (stock::sold_out(&stored.critical), stock::running_out(&stored.critical));
+    // The pace of a few days tells nothing.
+    if sells_for_less_than(days, stock::EVIDENT_DAYS) {
+        running_out.clear();
+    }
     let told: Vec<&CriticalItem> = sold_out.iter().chain(&running_out).copied().collect();
     let is_of_story = |item: &&CriticalItem| is_lever(&stored.stories, LeverKind::StockOut, &item.sku);
     let sold_out: Vec<&CriticalItem> = sold_out.into_iter().filter(|item| !is_of_story(item)).collect();
@@ -140,6 +144,12 @@ fn left_of_sales(days: &[DayTotals]) -> Decimal {
 /// The last 30 days, or as many as there are.
 fn last_period(days: &[DayTotals]) -> &[DayTotals] {
     days.get(days.len().saturating_sub(PERIOD_DAYS.into())..).unwrap_or_default()
+}
+
+/// Whether the first sale is fewer days ago than that.
+fn sells_for_less_than(days: &[DayTotals], least: usize) -> bool {
+    let begins = days.iter().position(|day| !day.gross_revenue.is_zero());
+    begins.is_some_and(|begins| days.len() - begins < least)
 }
 
 /// The compared days.
@@ -231,8 +241,7 @@ fn cost_of_customers(before: &Sums, last: &Sums) -> Option<Draft> {
 
 fn churn(facts: &Facts) -> Option<Draft> {
     // In a shop of a few weeks nobody has been away for long.
-    let begins = facts.days.iter().position(|day| !day.gross_revenue.is_zero());
-    if begins.is_some_and(|begins| facts.days.len() - begins < 2 * usize::from(PERIOD_DAYS)) {
+    if sells_for_less_than(&facts.days, 2 * usize::from(PERIOD_DAYS)) {
         return None;
     }
     let segments = &facts.stored.segments;

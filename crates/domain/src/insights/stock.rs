@@ -15,6 +15,8 @@ use crate::{
     reorder::Basis,
 };
 
+/// Days of sales that the pace of a shop's products rests on at least, as what is to be ordered does.
+pub(super) const EVIDENT_DAYS: usize = 7;
 /// SKUs that are named one by one.
 const NAMED_SKUS: usize = 5;
 

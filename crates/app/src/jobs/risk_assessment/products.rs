@@ -30,7 +30,7 @@ pub(super) fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation) -> V
         [stockout(&facts, &shop.scale), dead_stock(&facts, &shop.scale)]
     });
     let mut found: Vec<Finding> = found.into_iter().flatten().flatten().collect();
-    found.extend(concentration(shop, &situation.products));
+    found.extend(concentration(shop, &situation.products).filter(|_| !shop.is_young));
     found
 }
 

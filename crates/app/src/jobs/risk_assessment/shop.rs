@@ -22,8 +22,8 @@ const PAST_DAYS: usize = 56;
 pub(super) fn assess(shop: &Shop, situation: &Situation) -> Vec<Finding> {
     let found = [
         churn(&leaving(shop, situation), &shop.scale),
-        largest_customer(shop, situation),
-        largest_channel(shop, situation),
+        largest_customer(shop, situation).filter(|_| !shop.is_young),
+        largest_channel(shop, situation).filter(|_| !shop.is_young),
         refunds(shop),
         margin(shop),
     ];

@@ -92,6 +92,23 @@ fn what_runs_out_before_an_order_arrives_costs_its_contribution() {
 }
 
 #[test]
+fn a_young_shop_is_told_of_no_risk_that_its_few_days_cannot_show() {
+    let of_days = |days: i64| {
+        let product = StockedProduct { unit_cost: Some(dec!(8)), lead_time_days: Some(10), ..steady(1, 20, 5, days) };
+        let sold = sales(1, Decimal::from(100 * days), 5 * days);
+        let situation = Situation { products: vec![sold], ..Situation::default() };
+        let shop = shop_of(|back| if back < days { day(back) } else { DayTotals::quiet(LAST - Duration::days(back)) });
+        let found = assess(&shop, &stocked(vec![product]), &situation, NOW);
+        let of = |kind| found.iter().find(|finding| finding.kind == kind).map(|finding| finding.severity);
+        [of(Kind::Stockout), of(Kind::SkuConcentration)]
+    };
+    assert_eq!(of_days(6), [None, None]);
+    // Some 300 beside a month's 2,400 at the pace of ten days, not beside their 800.
+    assert_eq!(of_days(10), [Some(Severity::High), None]);
+    assert_eq!(of_days(40).map(|severity| severity.is_some()), [true, true]);
+}
+
+#[test]
 fn the_cover_of_a_stock_is_the_one_that_the_inventory_shows() {
     // 176 units at 25 a day are 7.04 days.
     let product = StockedProduct { lead_time_days: Some(20), ..steady(1, 176, 25, 200) };

@@ -524,6 +524,20 @@ fn a_profit_that_was_to_be_a_loss_is_told_as_one() {
 }
 
 #[test]
+fn the_pace_of_a_few_days_tells_nothing_of_a_stock() {
+    let item =
+        |stock| CriticalItem { sku: "MUG".into(), current_stock: stock, units_sold_30d: 6, ..CriticalItem::default() };
+    let told = |stock, sold_for: usize| {
+        let mut facts = facts(Stored { critical: vec![item(stock)], ..Stored::default() });
+        facts.days = days(|_| {});
+        facts.days.iter_mut().rev().skip(sold_for).for_each(|day| *day = DayTotals::quiet(day.day));
+        fingerprints(&facts).iter().any(|fingerprint| fingerprint.starts_with("inventory:"))
+    };
+    assert!(!told(5, 6) && told(5, 7));
+    assert!(told(0, 1), "nothing left of what sells is a fact");
+}
+
+#[test]
 fn stock_that_is_gone_or_going_is_told_with_its_skus() {
     let item = |sku: &str, current_stock, units_sold_30d| CriticalItem {
         sku: sku.into(),
