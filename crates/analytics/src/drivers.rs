@@ -27,6 +27,14 @@ use tree::Node;
 const MIN_ROOT_Z: f64 = 2.5;
 /// Probability below which a more detailed cause is not put in place of the one already found.
 const MIN_CONFIDENCE: f64 = 0.5;
+/// How much further than the others together a part has gone, relative to what was expected of each.
+const APART: f64 = 2.0;
+/// Share of what is expected of the whole beyond which a part is nearly all of it, and has to have gone further still: by
+/// chance alone the little that is left goes its own way.
+const NEARLY_ALL: f64 = 0.85;
+const FAR_APART: f64 = 10.0;
+/// Part of an expected value by which sums of it may be off.
+const ROUNDING: f64 = 1e-9;
 /// Longest chain of causes; the tree itself is shallower.
 const MAX_DEPTH: usize = 8;
 
@@ -92,7 +100,26 @@ impl Breakdown {
     /// rest of a dimension names nothing that anybody could look at.
     fn names_one(&self) -> Option<&Contribution> {
         let is_rest = |c: &Contribution| c.part.as_ref().is_some_and(|part| part.value == OTHER);
-        self.contributions.first().filter(|c| c.share >= MIN_SHARE && c.modz.abs() >= MIN_Z && !is_rest(c))
+        let is_one = |c: &&Contribution| {
+            c.share >= MIN_SHARE && c.modz.abs() >= MIN_Z && !is_rest(c) && self.is_whole_or_apart(c)
+        };
+        self.contributions.first().filter(is_one)
+    }
+
+    /// Whether a part of a dimension has gone much further than the others together: most of what moves everywhere moves in
+    /// the largest part.
+    fn is_whole_or_apart(&self, driver: &Contribution) -> bool {
+        if self.by == By::Drivers {
+            return true;
+        }
+        let least = (ROUNDING * self.expected.abs()).max(f64::MIN_POSITIVE);
+        let relative = |deviation: f64, expected: f64| deviation.abs() / expected.abs().max(least);
+        let deviation = self.observed - self.expected;
+        let own = relative(driver.contribution, driver.expected);
+        let rest = relative(deviation - driver.contribution, self.expected - driver.expected);
+        let is_nearly_all = driver.expected.abs() > NEARLY_ALL * self.expected.abs();
+        let times = if is_nearly_all { FAR_APART } else { APART };
+        own >= times * rest
     }
 }
 

@@ -213,6 +213,32 @@ fn a_part_is_split_into_the_parts_within_it() {
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
 }
 
+#[rstest]
+// All of the shop sells four times as much, nine tenths of it at home.
+#[case::everywhere(45.0, 4.2, 5.0, 3.6, None)]
+#[case::nearly_all_of_it(45.0, 0.4, 5.0, 0.8, None)]
+#[case::nearly_all_of_it_alone(45.0, 0.4, 5.0, 1.0, Some("orders[country=BR]"))]
+#[case::the_larger_one(30.0, 0.4, 20.0, 1.0, Some("orders[country=BR]"))]
+#[case::one_much_further(30.0, 0.3, 20.0, 0.8, Some("orders[country=BR]"))]
+#[case::one_a_little_further(30.0, 0.4, 20.0, 0.6, None)]
+fn a_part_that_went_as_the_whole_is_no_cause(
+    #[case] home: f64,
+    #[case] at_home: f64,
+    #[case] others: f64,
+    #[case] elsewhere: f64,
+    #[case] cause: Option<&str>,
+) {
+    let home = steady(home, 54, at_home);
+    let others: Vec<f64> = (0..DAYS).map(|i| if i + 1 == DAYS { others * elsewhere } else { others }).collect();
+    let mut facts = Facts::new(dates(DAYS));
+    facts.metric("orders", known(&added(&home, &others)));
+    facts.part(Part::of("country", "BR"), "orders", known(&home));
+    facts.part(Part::of("country", "PT"), "orders", known(&others));
+    let found = explain(&facts, "orders", None).unwrap();
+    assert_eq!(path(&found).first().map(String::as_str), cause, "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
 #[test]
 fn a_conversion_is_traced_to_the_country_where_it_fell() {
     let (here, there) = (steady(500.0, 60, 1.0), steady(500.0, 61, 1.0));
