@@ -258,7 +258,8 @@ impl Search<'_> {
     }
 
     /// The way to the next cause: through sums and counts, which only restate what they are made of, to a lever or to a part
-    /// of the business. Of several the one with the highest confidence, but who bought last: a place says more.
+    /// of the business. Of several the one with the highest confidence, but a place where nothing happened first, as it tells why
+    /// fewer of all bought, and who bought last.
     fn next(&self, place: &Place, splits: &[Breakdown], depth: usize) -> Option<Vec<Step>> {
         let ways = splits.iter().filter_map(|split| {
             let step = Self::step(place, split)?;
@@ -268,14 +269,12 @@ impl Search<'_> {
             let onward = self.next(&step.to, &self.splits(&step.to), depth.checked_sub(1)?)?;
             Some(std::iter::once(step).chain(onward).collect())
         });
-        let rank = |way: &[Step]| {
-            way.last().map_or((false, 0.0), |step| {
-                (
-                    step.driver.part.is_some() || tree::lever(&step.driver.metric) != Some(Lever::Customers),
-                    step.to.confidence,
-                )
-            })
+        let says = |driver: &Contribution| match tree::lever(&driver.metric) {
+            _ if driver.part.is_some() && driver.observed == 0.0 => 2,
+            Some(Lever::Customers) if driver.part.is_none() => 0,
+            _ => 1,
         };
+        let rank = |way: &[Step]| way.last().map_or((0, 0.0), |step| (says(&step.driver), step.to.confidence));
         ways.max_by(|a, b| {
             let (a, b) = (rank(a), rank(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))

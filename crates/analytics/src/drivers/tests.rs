@@ -240,6 +240,20 @@ fn a_part_that_went_as_the_whole_is_no_cause(
 }
 
 #[test]
+fn a_platform_that_sold_nothing_is_why_fewer_visitors_bought() {
+    let mut facts = shop([1.0, 0.6, 1.0, 1.0]);
+    let orders: Vec<f64> = facts.series("orders", None).unwrap().into_iter().flatten().collect();
+    let silent = steady(12.0, 56, 0.0);
+    let others: Vec<f64> = orders.iter().zip(&silent).map(|(all, silent)| all - silent).collect();
+    for (platform, orders) in [("mercadolibre", silent), ("shopify", others)] {
+        facts.part(Part::of("platform", platform), "orders", known(&orders));
+    }
+    let found = explain(&facts, "orders", None).unwrap();
+    assert_eq!(path(&found), ["orders[platform=mercadolibre]"], "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
 fn a_conversion_is_traced_to_the_country_where_it_fell() {
     let (here, there) = (steady(500.0, 60, 1.0), steady(500.0, 61, 1.0));
     let orders = |visitors: &[f64], seed: u64, factor: f64| -> Vec<f64> {
