@@ -48,12 +48,12 @@ fn delivery(kind: EventKind) -> PathItem {
     PathItem::new(HttpMethod::Post, operation)
 }
 
-fn headers() -> [Parameter; 3] {
-    let header = |name: &str, description: &str, kind: Type| {
+fn headers() -> [Parameter; 9] {
+    let header = |name: &str, required: Required, description: &str, kind: Type| {
         ParameterBuilder::new()
             .name(name)
             .parameter_in(ParameterIn::Header)
-            .required(Required::True)
+            .required(required)
             .description(Some(description))
             .schema(Some(ObjectBuilder::new().schema_type(kind).build()))
             .build()
@@ -61,12 +61,35 @@ fn headers() -> [Parameter; 3] {
     [
         header(
             "x-svc-signature",
+            Required::True,
             "HMAC-SHA256 in 64 lower-case hex digits over timestamp, dot and the exact body; the \
             key is the secret without `whsec_`.",
             Type::String,
         ),
-        header("x-svc-timestamp", "Unix seconds, fresh at every attempt.", Type::Integer),
-        header("x-svc-delivery-id", "The same at every attempt: receivers de-duplicate by it.", Type::String),
+        header(
+            "x-svc-signature-previous",
+            Required::False,
+            "The same by the secret before a rotation, while that is valid.",
+            Type::String,
+        ),
+        header("x-svc-timestamp", Required::True, "Unix seconds, fresh at every attempt.", Type::Integer),
+        header(
+            "x-svc-delivery-id",
+            Required::True,
+            "The same at every attempt: receivers de-duplicate by it.",
+            Type::String,
+        ),
+        header("x-svc-event-id", Required::True, "Rises, with rare exceptions, as events are written.", Type::Integer),
+        header("x-svc-attempt", Required::True, "From 1, counted on by resends.", Type::Integer),
+        header("webhook-id", Required::True, "Of Standard Webhooks: the delivery id.", Type::String),
+        header("webhook-timestamp", Required::True, "Of Standard Webhooks: the timestamp.", Type::Integer),
+        header(
+            "webhook-signature",
+            Required::True,
+            "Of Standard Webhooks: `v1,` and the base64 of HMAC-SHA256 over id, dot, timestamp, dot and the exact body; the \
+            key is the secret without `whsec_`, base64-decoded. After a rotation two, separated by a space.",
+            Type::String,
+        ),
     ]
 }
 

@@ -1,10 +1,21 @@
 //! The OpenAPI document and the page that shows it, held against the service.
 
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use api::{Settings, State};
-use domain::{ai::FEATURE, events::EventKind, payments::PriceList};
+use domain::{
+    DeliveryId,
+    ai::FEATURE,
+    events::EventKind,
+    payments::PriceList,
+    webhooks::signature::{Envelope, Secret},
+};
 use serde_json::{Value, json};
+use time::OffsetDateTime;
+use uuid::Uuid;
 
 use crate::support::{BOTH, EXPIRED, READ, REVOKED, Service, WRITE, bearer, state};
 
@@ -320,6 +331,35 @@ fn there_is_a_webhook_for_every_event() {
         assert_eq!(content["schema"]["properties"]["data"], kind.data_schema(), "{name}");
         assert_eq!(content["schema"]["properties"]["event"]["enum"], serde_json::json!([name]));
         assert_eq!(content["example"]["event"], *name);
+    }
+}
+
+#[test]
+fn a_webhook_is_described_with_the_headers_that_are_sent() {
+    let secret = Secret::generate([7; 32]);
+    let sent = |previous| {
+        let envelope = Envelope {
+            delivery_id: DeliveryId(Uuid::nil()),
+            event_id: "1",
+            attempt: 1,
+            now: OffsetDateTime::UNIX_EPOCH,
+            secret: &secret,
+            previous,
+            body: b"{}",
+        };
+        let headers = envelope.headers().into_iter().map(|(name, _)| name);
+        headers.filter(|name| *name != "content-type").collect::<BTreeSet<_>>()
+    };
+    let (always, after_a_rotation) = (sent(None), sent(Some(&secret)));
+    let expected: BTreeMap<&str, bool> =
+        after_a_rotation.into_iter().map(|name| (name, always.contains(name))).collect();
+    let document = document();
+    for (event, item) in document["webhooks"].as_object().unwrap() {
+        let parameters = item["post"]["parameters"].as_array().unwrap().iter();
+        let described: BTreeMap<&str, bool> = parameters
+            .map(|header| (header["name"].as_str().unwrap(), header["required"].as_bool().unwrap()))
+            .collect();
+        assert_eq!(described, expected, "{event}");
     }
 }
 
