@@ -96,7 +96,7 @@ async fn scrape(admin: web::Data<Admin>) -> HttpResponse {
     let asked_at = OffsetDateTime::now_utc();
     match admin.store.database_time().await {
         Ok(database) => {
-            let halfway = asked_at + (OffsetDateTime::now_utc() - asked_at) / 2;
+            let halfway = asked_at + (OffsetDateTime::now_utc() - asked_at) / 2_i32;
             metrics::gauge!("clock_ahead_seconds").set((halfway - database).as_seconds_f64());
         }
         Err(error) => tracing::debug!(error = %Chain(&error), "the database's clock cannot be read"),

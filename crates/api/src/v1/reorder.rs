@@ -3,6 +3,7 @@
 use actix_web::{HttpRequest, web};
 use domain::{
     language::Language,
+    metrics::Unit,
     money::Currency,
     reorder::{Basis, ChangeError, Listing, SeasonOf, Status, Suggestion},
     texts::Texts,
@@ -125,8 +126,8 @@ struct BasisBody {
     season_ends: bool,
 }
 
-impl From<Basis> for BasisBody {
-    fn from(basis: Basis) -> Self {
+impl BasisBody {
+    fn new(basis: Basis, currency: Currency) -> Self {
         let Basis {
             on_hand,
             on_order,
@@ -161,7 +162,7 @@ impl From<Basis> for BasisBody {
             pack_size,
             min_order_qty,
             history_days,
-            unit_contribution: unit_contribution.map(round4),
+            unit_contribution: unit_contribution.map(|amount| Unit::Money.rounded(amount, currency)),
             sold_last_year: sold_last_year.map(round4),
             sold_after_arrival: sold_after_arrival.map(round4),
             season_of: season_of.or(sold_last_year.map(|_| SeasonOf::Item)),
@@ -201,7 +202,7 @@ impl SuggestionBody {
             computed_at: instant(computed_at),
             status,
             recommended,
-            basis: basis.map(Into::into),
+            basis: basis.map(|basis| BasisBody::new(basis, currency)),
         }
     }
 }

@@ -991,7 +991,7 @@ fn reorder_suggestions() {
                 pack_size: 12,
                 min_order_qty: 1,
                 history_days: Some(365),
-                unit_contribution: Some(-0.5),
+                unit_contribution: Some(-0.498_76),
                 sold_last_year: Some(99.123_45),
                 sold_after_arrival: Some(70.25),
                 season_of: None,

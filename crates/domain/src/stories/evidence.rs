@@ -9,7 +9,7 @@ use time::Date;
 
 use crate::{
     daily::{DayTotals, Dimension, PartTotals},
-    metrics::ratios::quotient,
+    metrics::{Unit, ratios::quotient},
 };
 
 text_enum!(
@@ -34,6 +34,23 @@ text_enum!(
 );
 
 impl Gauge {
+    /// What its value counts.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Orders | Self::Visitors => Unit::Count,
+            Self::UnitsPerOrder => Unit::Ratio,
+            Self::GrossRevenue
+            | Self::PricePerUnit
+            | Self::Refunds
+            | Self::RefundCost
+            | Self::AdSpend
+            | Self::CostPerUnit
+            | Self::Contribution
+            | Self::ExtraExpenses
+            | Self::Profit => Unit::Money,
+        }
+    }
+
     /// Its value on a day of the shop; `None` where it has none, as a ratio without units.
     pub fn of_day(self, day: &DayTotals) -> Option<f64> {
         let (orders, units) = (Decimal::from(day.orders), Decimal::from(day.units));

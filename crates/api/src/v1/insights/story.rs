@@ -142,7 +142,7 @@ impl StoryBody {
             direction: story.direction,
             lever: story.lever.map(Into::into),
             money: story.money.map(|money| MoneyBody::new(money, currency)),
-            seen: story.seen.into(),
+            seen: SeenBody::new(story.seen, currency),
             normal: story.normal,
             action,
             phase,
@@ -167,10 +167,11 @@ impl MoneyBody {
     }
 }
 
-impl From<Seen> for SeenBody {
-    fn from(seen: Seen) -> Self {
+impl SeenBody {
+    fn new(seen: Seen, currency: Currency) -> Self {
         let Seen { gauge, part, band: Band { observed, expected, low, high } } = seen;
-        let [observed, expected, low, high] = [observed, expected, low, high].map(round4);
+        let shown = |value| gauge.unit().rounded(value, currency);
+        let [observed, expected, low, high] = [observed, expected, low, high].map(shown);
         Self { gauge, part, observed, expected, low, high }
     }
 }
@@ -179,5 +180,20 @@ impl From<StoryMember> for MemberBody {
     fn from(member: StoryMember) -> Self {
         let StoryMember { anomaly, metric, day, direction } = member;
         Self { anomaly_id: anomaly.0, metric, day: date(day), direction }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_has_the_decimals_of_what_it_counts() {
+        let expected = |gauge, currency: &str| {
+            let band = Band { observed: 315.23, expected: 111.348_14, low: 95.294_1, high: 128.905_9 };
+            SeenBody::new(Seen { gauge, part: None, band }, currency.parse().unwrap()).expected
+        };
+        let amounts = [expected(Gauge::AdSpend, "USD"), expected(Gauge::AdSpend, "JPY")];
+        assert_eq!((amounts, expected(Gauge::Orders, "USD")), ([111.35, 111.0], 111.3481));
     }
 }
