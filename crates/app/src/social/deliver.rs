@@ -6,7 +6,7 @@ use domain::{
     StoreError,
     social::{
         AGE_LIMIT, Author, Reason,
-        channels::{ChannelError, Profile, Shown},
+        channels::{Change, ChannelError, Profile, Shown},
         fingerprint_of,
         replies::{
             CLOCK_TOLERANCE, LOOK_AT_MOST, LOOK_INTERVAL, LOOKS, MAX_SENDS, Permit, STANDS_FOR, Settlement, TakenReply,
@@ -100,8 +100,10 @@ impl SocialWorker {
         if reply.is_bots && comment.posted_at.is_some_and(|at| self.now() - at > AGE_LIMIT) {
             return Ok(Some(Settlement::Held(Reason::TooOld)));
         }
-        // It was edited since: this is the answer to another text.
+        // It was edited since: this is the answer to another text. Not all networks tell of that, and who decides now has to see it.
         if fingerprint_of(&comment.text).as_slice() != reply.comment_hash.as_slice() {
+            let edited = Change::Edited { comment, at: None };
+            self.intake.take_in(way.account, vec![edited], self.now()).await?;
             return Ok(Some(Settlement::Held(Reason::NeedsApproval)));
         }
         let shown = match within(ANSWER_WITHIN, way.network.replies(&way.profile, &reply.comment_id)).await {

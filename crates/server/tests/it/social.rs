@@ -286,7 +286,7 @@ async fn a_dead_token_ends_the_polling_and_holds_what_comes() {
 #[rstest]
 #[case::deleted("deleted", Reason::Deleted)]
 #[case::hidden("hidden", Reason::Hidden)]
-#[case::edited("edited", Reason::NeedsApproval)]
+#[case::edited("edited", Reason::Complaint)]
 #[case::answered_by_a_person("answered", Reason::HumanActive)]
 #[tokio::test]
 async fn the_comment_is_read_again_before_it_is_answered(#[case] what: &str, #[case] reason: Reason) {
@@ -303,6 +303,27 @@ async fn the_comment_is_read_again_before_it_is_answered(#[case] what: &str, #[c
     rig.settle().await;
     assert_eq!(rig.state().await, (ReplyState::Held, Some(reason)));
     assert_eq!(rig.network.bots(), 0);
+}
+
+/// Instagram tells of no edits: until the comment is read again, a person sees what it said before.
+#[tokio::test]
+async fn an_answer_to_an_edited_comment_is_sent_once_a_person_has_seen_what_it_says_now() {
+    let rig = Rig::start().await;
+    rig.mode(Mode::Approve).await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.settle().await;
+    rig.network.happens(Deed::Edit { id: COMMENT.into(), text: "¿Cuánto cuesta el rojo?".into() });
+    let approve = async || {
+        let (id, now) = (rig.conversation().await.id, rig.network.now());
+        rig.store.act(rig.account, id, Act::Approve(None), "ana".to_owned().into(), None, now).await.unwrap();
+        rig.settle().await;
+    };
+    approve().await;
+    assert_eq!((rig.state().await, rig.network.written()), ((ReplyState::Held, Some(Reason::NeedsApproval)), 0));
+    let shown = rig.conversation().await.last_message;
+    assert_eq!(shown.body.as_deref(), Some("¿Cuánto cuesta el rojo?"));
+    approve().await;
+    assert_eq!((rig.state().await.0, rig.network.written()), (ReplyState::Sent, 1));
 }
 
 #[tokio::test]

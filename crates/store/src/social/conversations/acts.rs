@@ -133,6 +133,7 @@ async fn judge(
 }
 
 statement!(
+    /// What is approved is the answer to the text that is there now.
     Approve<'a>(
         account: i64 => BigInt,
         channel: &'a str => Text,
@@ -146,7 +147,9 @@ statement!(
     UPDATE auto_replies SET state = 'reserved', reason = NULL, actor = $4, decided_at = $5, reserved_at = $5, due_at = $5,
         attempts = 0, looks = 0, claim = claim + 1, template_id = coalesce($6, template_id),
         template_version = coalesce($7, template_version), message = coalesce($8, message),
-        author = CASE WHEN $6 IS NULL THEN author ELSE 'bot' END
+        author = CASE WHEN $6 IS NULL THEN author ELSE 'bot' END,
+        comment_hash = coalesce((SELECT m.fingerprint FROM conversation_messages m
+            WHERE m.account_id = $1 AND m.channel = $2 AND m.external_id = $3), comment_hash)
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held' AND coalesce($8, message) IS NOT NULL"
 );
 
