@@ -112,18 +112,18 @@ impl TryFrom<OpenRow> for LoggedRequest {
 }
 
 statement!(
-    /// Customers of a platform behind the one of an id: one, or all; of a shop without those who bought in another one. Orders of
+    /// Customers of a platform behind the one of an id: these, or all; of a shop without those who bought in another one. Orders of
     /// files are of none.
     CustomerIds<'a>(
         account: i64 => BigInt,
         source: &'a str => Text,
-        customer: Option<&'a str> => Nullable<Text>,
+        customers: Option<Vec<String>> => Nullable<Array<Text>>,
         shop: Option<i64> => Nullable<BigInt>,
         after: i64 => BigInt,
         limit: i64 => BigInt,
     ) -> Scalar<BigInt> = "
     SELECT id FROM customers
-    WHERE account_id = $1 AND source = $2 AND ($3 IS NULL OR external_id = $3) AND ($4 IS NULL OR NOT EXISTS (
+    WHERE account_id = $1 AND source = $2 AND ($3::text[] IS NULL OR external_id = ANY ($3)) AND ($4 IS NULL OR NOT EXISTS (
         SELECT FROM orders o WHERE o.account_id = $1 AND o.customer_id = customers.id AND o.integration_id <> $4))
         AND id > $5
     ORDER BY id LIMIT $6"
@@ -525,10 +525,14 @@ async fn forget(
     shop: Option<i64>,
     after: i64,
 ) -> QueryResult<(Redacted, Option<i64>)> {
-    if let Some(customer) = customer {
+    let customers = match customer {
+        Some(customer) => Some(known_as(connection, account, source, customer).await?),
+        None => None,
+    };
+    for customer in customers.iter().flatten() {
         Forget { account: account.0, source, customer }.execute(connection).await?;
     }
-    let next = CustomerIds { account: account.0, source, customer, shop, after, limit: STEP };
+    let next = CustomerIds { account: account.0, source, customers, shop, after, limit: STEP };
     let ids: Vec<i64> = next.load(connection).await?;
     TouchDays { account: account.0, ids: &ids, source, orders }.execute(connection).await?;
     // Results as of past days are computed on copies of the account, whose rows have the ids of the account's.
@@ -538,6 +542,23 @@ async fn forget(
     }
     let stripped = strip(connection, account.0, &ids, source, orders).await?;
     Ok((Redacted { customers: count(ids.len()), orders: count(stripped) }, ids.last().copied()))
+}
+
+/// How a platform and its files know a customer: files without numbers, as Shopify's export, by the e-mail address.
+async fn known_as(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    source: &str,
+    customer: &str,
+) -> QueryResult<Vec<String>> {
+    let email = customers::table
+        .filter(customers::account_id.eq(account.0))
+        .filter(customers::source.eq(source))
+        .filter(customers::external_id.eq(customer))
+        .select(customers::email);
+    let email: Option<Option<String>> = email.first(connection).await.optional()?;
+    let address = email.flatten().map(|email| email.to_lowercase()).filter(|address| address != customer);
+    Ok([Some(customer.to_owned()), address].into_iter().flatten().collect())
 }
 
 /// Removes customers with what was computed of them, who of the commenters they are, and what was written in conversations with

@@ -153,6 +153,25 @@ async fn who_is_forgotten_is_gone_everywhere_while_the_money_stays() {
     assert_eq!(count(&db, theirs.0, "orders WHERE customer_id IS NULL").await, 0);
 }
 
+/// Shopify's export of orders has no numbers of customers: it knows ana by her address.
+#[tokio::test]
+async fn a_buyer_is_forgotten_as_whom_files_know_by_the_same_address_too() {
+    let db = fresh().await;
+    let mine = connected(&db).await;
+    let by_address = || {
+        let document = document(DocumentKind::Order, "9", DAY, "ana@example.com", dec!(30));
+        let buyer = document.buyer.map(|buyer| Buyer { email: Some("Ana@example.com".into()), ..buyer });
+        vec![DocumentPart { buyer, ..document }]
+    };
+    import(&db, mine.0, by_address()).await;
+    let request = log(&db, mine, 1, forget("ana", &[])).await;
+    let redacted = db.store.redact(mine.0, request, NOW).await.unwrap();
+    assert_eq!(redacted, Some(Redacted { customers: 2, orders: 3 }));
+    import(&db, mine.0, by_address()).await;
+    assert_eq!(count(&db, mine.0, "customers WHERE external_id <> 'bob'").await, 0);
+    assert_eq!(count(&db, mine.0, "orders WHERE customer_id IS NOT NULL").await, 1);
+}
+
 /// A conversation with each buyer, who wrote in it and in the others' and is to be answered.
 async fn talk(db: &Database, AccountId(account): AccountId) {
     let talk = format!(
