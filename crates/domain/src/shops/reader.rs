@@ -139,6 +139,15 @@ pub struct OrderBatch {
     pub missing_scopes: Vec<String>,
 }
 
+impl OrderBatch {
+    /// An order that the platform fails to show while it answers otherwise.
+    pub fn leave(&mut self, external_id: String, trouble: &str) {
+        self.read += 1;
+        self.again.push(external_id.clone());
+        self.refused.push(Refused::failing("order", external_id, trouble));
+    }
+}
+
 /// What a shop says of how many units of a product it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stock {

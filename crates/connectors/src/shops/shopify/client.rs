@@ -33,6 +33,7 @@ pub(super) struct Client {
     /// Instead of `https://{shop}`: a fake platform, which has the shop's name as the first part of the path.
     base: Option<Url>,
     budgets: Budgets,
+    pub(super) pauses: [Duration; 3],
 }
 
 /// What a query came to, and the platform's present.
@@ -96,7 +97,7 @@ struct ErrorExtensions {
 
 impl Client {
     pub fn new(http: Http, base: Option<Url>) -> Self {
-        Self { http, base, budgets: Budgets::new(SMALLEST) }
+        Self { http, base, budgets: Budgets::new(SMALLEST), pauses: PAUSES }
     }
 
     pub fn http(&self) -> &Http {
@@ -123,7 +124,7 @@ impl Client {
         query: Query,
         variables: Value,
     ) -> Result<Reply<T>, ShopError> {
-        let (mut pauses, mut throttled) = (PAUSES.iter(), 0);
+        let (mut pauses, mut throttled) = (self.pauses.iter(), 0);
         let body = serde_json::json!({ "query": query.text, "variables": variables });
         let mut cost = f64::from(query.cost);
         loop {

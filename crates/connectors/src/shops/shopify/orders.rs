@@ -14,9 +14,11 @@ use super::{
     ALL_ORDERS,
     client::{Client, Reply},
     grants,
-    queries::{IDS, MANY_IDS, MAX_DEPTH, ORDER_SALES, ORDERS, ORDERS_BY_ID, ORDERS_EXIST, ORDERS_PAGE, SHOP},
+    queries::{
+        IDS, MANY_IDS, MAX_DEPTH, ORDER_NUMBERS, ORDER_SALES, ORDERS, ORDERS_BY_ID, ORDERS_EXIST, ORDERS_PAGE, SHOP,
+    },
     sales::{self, Mapped},
-    wire::{AgreementWire, Named, NodesData, OrderData, OrderWire, OrdersData, ShopData},
+    wire::{AgreementWire, Named, NodesData, NumbersData, OrderData, OrderWire, OrdersData, ShopData},
 };
 
 /// Agreements of one order, and sales of one agreement, that are read at most.
@@ -73,14 +75,29 @@ async fn page(
     };
     let query = filter(window, purpose)?;
     let variables = json!({ "first": ORDERS_PAGE, "after": after, "query": query, "sort": sort });
-    let Reply { data: OrdersData { orders }, .. } = client.run(access, ORDERS, variables).await?;
-    let read = read + orders.nodes.len() as u64;
     let mut batch = OrderBatch::default();
-    for order in orders.nodes {
-        take(client, access, currency, &order, &mut batch).await?;
-    }
-    let more = orders.page_info.has_next_page;
-    let next = orders.page_info.next().map(|after| Paging { after: Some(after), read });
+    let (page_info, found) = match client.run(access, ORDERS, variables.clone()).await {
+        Ok(Reply { data: OrdersData { orders }, .. }) => {
+            let found = orders.nodes.len();
+            for order in orders.nodes {
+                take(client, access, currency, &order, &mut batch).await?;
+            }
+            (orders.page_info, found)
+        }
+        // It may be one of its orders that the page fails with.
+        Err(error @ ShopError::Unavailable(_)) => {
+            let numbers = client.run(access, ORDER_NUMBERS, variables).await;
+            let Ok(Reply { data: NumbersData { orders }, .. }) = numbers else { return Err(error) };
+            let numbers: Vec<String> = orders.nodes.into_iter().map(|order| order.legacy_resource_id.0).collect();
+            let found = numbers.len();
+            batch = one_by_one(client, access, numbers, currency).await?;
+            (orders.page_info, found)
+        }
+        Err(error) => return Err(error),
+    };
+    let read = read + found as u64;
+    let more = page_info.has_next_page;
+    let next = page_info.next().map(|after| Paging { after: Some(after), read });
     match next {
         None if more => Err(ShopError::Malformed("endCursor".to_owned())),
         Some(_) if read + u64::from(ORDERS_PAGE) > MAX_DEPTH => Err(ShopError::TooMany),
@@ -99,9 +116,41 @@ pub(super) fn by_id(
     let chunks: Vec<Vec<String>> = ids.chunks(IDS).map(<[_]>::to_vec).collect();
     let read = move |ids: Vec<String>| {
         let shop = Arc::clone(&shop);
-        async move { some(&shop.0, &shop.1, ids, currency).await }
+        async move {
+            match some(&shop.0, &shop.1, ids.clone(), currency).await {
+                Err(ShopError::Unavailable(_)) => one_by_one(&shop.0, &shop.1, ids, currency).await,
+                read => read,
+            }
+        }
     };
     stream::iter(chunks).then(read).boxed()
+}
+
+/// Orders one after the other: those that fail again and again, while the shop is answered for, are named and passed over.
+async fn one_by_one(
+    client: &Client,
+    access: &Access,
+    ids: Vec<String>,
+    currency: Currency,
+) -> Result<OrderBatch, ShopError> {
+    let mut batch = OrderBatch::default();
+    for id in ids {
+        match some(client, access, vec![id.clone()], currency).await {
+            Ok(mut one) => {
+                batch.read += one.read;
+                batch.orders.append(&mut one.orders);
+                batch.voided.append(&mut one.voided);
+                batch.absent += one.absent;
+                batch.refused.append(&mut one.refused);
+                batch.again.append(&mut one.again);
+            }
+            Err(error) => {
+                let trouble = pass_over(client, access, error).await?;
+                batch.leave(id, &trouble);
+            }
+        }
+    }
+    Ok(batch)
 }
 
 /// Those of some orders that are gone. Only a hook tells that an order was deleted, and a hook may be lost.
@@ -191,10 +240,7 @@ async fn take(
             Ok(agreements) => order.agreements = Some(whole(agreements)),
             Err(error) => {
                 let trouble = pass_over(client, access, error).await?;
-                let external_id = order.legacy_resource_id.0;
-                batch.read += 1;
-                batch.again.push(external_id.clone());
-                batch.refused.push(Refused::failing("order", external_id, &trouble));
+                batch.leave(order.legacy_resource_id.0, &trouble);
                 return Ok(());
             }
         }
@@ -288,6 +334,7 @@ async fn agreements(client: &Client, access: &Access, order: &str) -> Result<Vec
 mod tests {
     use domain::shops::Secret;
     use time::macros::datetime;
+    use url::Url;
 
     use super::*;
     use crate::shops::{answering::answering, http::Http};
@@ -296,20 +343,34 @@ mod tests {
     const SHOP_ANSWER: (&str, &str) = (
         "200 OK",
         r#"{"data":{"shop":{"myshopifyDomain":"a.myshopify.com","currencyCode":"EUR","ianaTimezone":"Europe/Madrid",
-            "shopAddress":{"countryCodeV2":null}},"currentAppInstallation":{"accessScopes":[]}}}"#,
+            "shopAddress":{"countryCodeV2":null}},"currentAppInstallation":{"accessScopes":[]}},
+            "extensions":{"cost":{"requestedQueryCost":1,
+            "throttleStatus":{"maximumAvailable":1e9,"currentlyAvailable":1e9,"restoreRate":1e9}}}}"#,
     );
     /// Its sales are still to be asked for.
     const ORDER: &str = r#"{"id":"gid://shopify/Order/1","legacyResourceId":"1","test":false,"currencyCode":"EUR",
         "transactions":[]}"#;
+
+    fn shop(base: Url) -> (Client, Access) {
+        let mut client = Client::new(Http::new("test").unwrap(), Some(base));
+        client.pauses = [std::time::Duration::ZERO; 3];
+        let (name, token) = ("a.myshopify.com".to_owned(), Secret::new("token".to_owned()));
+        (client, Access { shop_id: name.clone(), shop: name, token, scopes: vec![] })
+    }
+
+    /// A shop whose bucket is known to be large.
+    async fn known_shop(answer: fn(&str) -> (&'static str, &'static str)) -> (Client, Access) {
+        let (client, access) = shop(answering(answer).await.0);
+        let _: Reply<ShopData> = client.run(&access, SHOP, json!({})).await.unwrap();
+        (client, access)
+    }
 
     async fn taken(
         answer: fn(&str) -> (&'static str, &'static str),
         order: &str,
     ) -> (Result<(), ShopError>, OrderBatch) {
         let (base, _) = answering(answer).await;
-        let client = Client::new(Http::new("test").unwrap(), Some(base));
-        let (name, token) = ("a.myshopify.com".to_owned(), Secret::new("token".to_owned()));
-        let access = Access { shop_id: name.clone(), shop: name, token, scopes: vec![] };
+        let (client, access) = shop(base);
         let (raw, mut batch) = (RawValue::from_string(order.to_owned()).unwrap(), OrderBatch::default());
         let taken = take(&client, &access, "EUR".parse().unwrap(), &raw, &mut batch).await;
         (taken, batch)
@@ -323,6 +384,41 @@ mod tests {
         assert_eq!((batch.read, batch.refused.len(), batch.again), (1, 1, vec!["1".to_owned()]));
         let (read, _) = taken(|_| REFUSED, ORDER).await;
         assert_eq!(read, Err(ShopError::Rejected("no".to_owned())), "it is not of the order");
+    }
+
+    /// The platform fails with order 1, alone and among others.
+    #[tokio::test]
+    async fn an_order_that_its_page_fails_with_keeps_no_other_from_being_read() {
+        const NUMBERS: &str = r#"{"data":{"orders":{"pageInfo":{"hasNextPage":false,"endCursor":null},
+            "nodes":[{"legacyResourceId":"1"},{"legacyResourceId":"2"}]}}}"#;
+        const SECOND: &str = r#"{"data":{"nodes":[{"id":"gid://shopify/Order/2","legacyResourceId":"2","test":true,
+            "currencyCode":"EUR","transactions":[],
+            "agreements":{"pageInfo":{"hasNextPage":false,"endCursor":null},"nodes":[]}}]}}"#;
+        let fails_with_one = |request: &str| match request {
+            request if request.contains("query Shop ") => SHOP_ANSWER,
+            request if request.contains("query OrderNumbers(") => ("200 OK", NUMBERS),
+            request if request.contains("query OrdersById(") && !request.contains("Order/1") => ("200 OK", SECOND),
+            _ => ("500 Internal Server Error", ""),
+        };
+        let window = Window { from: datetime!(2026-10-01 00:00 UTC), until: datetime!(2026-11-01 00:00 UTC) };
+        let first = || Paging { after: None, read: 0 };
+        let (client, access) = known_shop(fails_with_one).await;
+        let eur = "EUR".parse().unwrap();
+        let (batch, next) = page(&client, &access, (window, Purpose::Changes), eur, first()).await.unwrap();
+        assert_eq!((batch.read, batch.again, batch.voided.len()), (2, vec!["1".to_owned()], 1));
+        assert!(next.is_none());
+        let ids = vec!["1".to_owned(), "2".to_owned()];
+        let batches = by_id(Arc::new(client), access, ids, eur).collect::<Vec<_>>().await;
+        let [Ok(batch)] = batches.as_slice() else { panic!("{batches:?}") };
+        assert_eq!((&batch.again, batch.voided.len()), (&vec!["1".to_owned()], 1));
+
+        let shows_shop = |request: &str| match request {
+            request if request.contains("query Shop ") => SHOP_ANSWER,
+            _ => ("500 Internal Server Error", ""),
+        };
+        let (client, access) = known_shop(shows_shop).await;
+        let trouble = page(&client, &access, (window, Purpose::Changes), eur, first()).await;
+        assert!(matches!(trouble, Err(ShopError::Unavailable(_))), "it is not of one order");
     }
 
     #[tokio::test]

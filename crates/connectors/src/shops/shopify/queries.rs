@@ -36,6 +36,7 @@ macro_rules! queries {
 
 queries! {
     ORDERS = read 650 "orders", "order_fields", "sale_fields";
+    ORDER_NUMBERS = read 20 "order_numbers";
     ORDERS_BY_ID = read 900 "orders_by_id", "order_fields", "sale_fields";
     ORDERS_EXIST = read 260 "orders_exist";
     ORDER_SALES = read 60 "order_sales", "sale_fields";

@@ -35,6 +35,11 @@ pub struct OrdersData {
 }
 
 #[derive(Debug, Deserialize)]
+pub struct NumbersData {
+    pub orders: Page<Named>,
+}
+
+#[derive(Debug, Deserialize)]
 pub struct NodesData {
     pub nodes: Vec<Option<Box<RawValue>>>,
 }
