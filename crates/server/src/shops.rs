@@ -202,7 +202,7 @@ pub fn hooks_url(config: &Config) -> anyhow::Result<Option<String>> {
     if given.is_empty() {
         return Ok(None);
     }
-    let url: Url = given.parse().context("hooks_url")?;
+    let url: Url = given.parse().context("hooks_url is no address, such as https://api.example.com")?;
     anyhow::ensure!(
         url.scheme() == "https" || (url.scheme() == "http" && addresses::is_local(&url)),
         "hooks_url must begin with https://"
