@@ -117,6 +117,36 @@ async fn the_figures_of_a_product_and_of_a_customer_are_those_of_the_calls_that_
 }
 
 #[tokio::test]
+async fn customers_come_in_the_order_that_is_asked_for_on_the_page_in_the_file_and_by_the_api() {
+    let dashboard = Dashboard::start().await;
+    let account = dashboard.service.account;
+    fill(&dashboard.service, account);
+    let key = dashboard.service.key(account, "read");
+    let mut browser = dashboard.owner(account).await;
+    for order in ["ltv_estimate", "churn_score"] {
+        let call = format!("/api/v1/customers?order_by={order}");
+        let answer = dashboard.service.process.json(&call, &key).await;
+        let listed = answer["data"].as_array().unwrap();
+        let figures: Vec<_> = listed.iter().map(|customer| customer[order].as_f64().unwrap()).collect();
+        assert!(figures.len() == 4 && figures.is_sorted_by(|one, next| one >= next), "{order}: {figures:?}");
+        let ids: Vec<_> = listed.iter().map(|customer| customer["id"].to_string()).collect();
+        let file = dashboard.service.process.get(&format!("{call}&format=csv"), &key).await.text().await.unwrap();
+        let of_file: Vec<_> = file.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+        assert_eq!(of_file, ids, "{order}");
+        let page = browser.get(&format!("/customers?order_by={order}")).await.text;
+        let (_, list) = page.split_once("id=\"h-customers\"").unwrap();
+        let links = list.split("href=\"/customers/").skip(1);
+        let of_page: Vec<_> = links.map(|rest| rest.split('"').next().unwrap()).collect();
+        assert_eq!(of_page, ids, "{order}");
+        // A page goes on where the one before ended.
+        let first = dashboard.service.process.json(&format!("{call}&limit=3"), &key).await;
+        let cursor = &first["pagination"]["next_cursor"];
+        let last = dashboard.service.process.json(&format!("{call}&limit=3&cursor={cursor}"), &key).await;
+        assert_eq!(last["data"], serde_json::json!([answer["data"][3]]), "{order}");
+    }
+}
+
+#[tokio::test]
 async fn a_customer_is_handed_out_and_forgotten_for_good() {
     let dashboard = Dashboard::start().await;
     let account = dashboard.service.account;
