@@ -99,7 +99,7 @@ fn a_young_shop_is_told_of_no_risk_that_its_few_days_cannot_show() {
         let situation = Situation { products: vec![sold], ..Situation::default() };
         let shop = shop_of(|back| if back < days { day(back) } else { DayTotals::quiet(LAST - Duration::days(back)) });
         let found = assess(&shop, &stocked(vec![product]), &situation, NOW);
-        let of = |kind| found.iter().find(|finding| finding.kind == kind).map(|finding| finding.severity);
+        let of = |kind: Kind| found.iter().find(|finding| finding.kind == kind).map(|finding| finding.severity);
         [of(Kind::Stockout), of(Kind::SkuConcentration)]
     };
     assert_eq!(of_days(6), [None, None]);
