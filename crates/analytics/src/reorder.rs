@@ -427,6 +427,7 @@ mod tests {
         let model = DemandModel::fit(Sales::of(&units), None, &rhythm).unwrap();
         let order = |lead_time_days| suggest(&model, 20.0, 0.0, &SupplyTerms { lead_time_days, ..TERMS });
         let (late, in_time) = (order(30.0), order(7.0));
+        assert!(model.misses_season(30, 150) && !model.misses_season(7, 127));
         assert_eq!((late.by_last_year, late.after_arrival, late.quantity), (Some(100.0), Some(0.0), 0));
         // Of 25 days the last 18 are still to come.
         assert!(in_time.after_arrival == Some(72.0) && (1..=72).contains(&in_time.quantity), "{in_time:?}");

@@ -185,6 +185,13 @@ impl<'a> DemandModel<'a> {
         self.season.as_ref().is_some_and(|season| season.year.ended(from, until))
     }
 
+    /// Whether what is there from day `from` on is not sold until day `until`, as the season was over by then a year ago.
+    #[must_use]
+    pub fn misses_season(&self, from: usize, until: usize) -> bool {
+        let sold = self.by_last_year(until).zip(self.by_last_year(from)).map(|(until, from)| until - from);
+        self.season_ended(from, until) && sold.is_some_and(|units| units < 1.0)
+    }
+
     /// Distribution around [`Self::by_last_year`], which is wide: one year is one sample.
     #[must_use]
     pub fn window_by_last_year(&self, until: usize) -> Option<NegBin> {

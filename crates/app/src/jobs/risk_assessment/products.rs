@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use analytics::{demand::DemandModel, exposure, stock::ExpectedDemand};
+use analytics::{demand::DemandModel, exposure, reorder::SELL_THROUGH_DAYS, stock::ExpectedDemand};
 use domain::{
     InsightId, ProductId,
     demand::StockedProduct,
@@ -46,6 +46,7 @@ fn facts<'a>(
     model: Option<&DemandModel<'_>>,
 ) -> Product<'a> {
     let shortfall = shortfall(product, model);
+    let arrival = lead_time(product).unsigned_abs() as usize;
     let expected = model.map(ExpectedDemand::of);
     // As the inventory shows it, or a stock of seven days there would be one of more here.
     let cover = expected.map(|expected| Cover::of(number(product.stock), |day| expected.until(day)).shown());
@@ -65,6 +66,7 @@ fn facts<'a>(
         long_demand: model.map_or(0.0, |model| model.window(LONG_DAYS).mean()),
         units_sold_90d: sales.units_90d,
         known_days: (last - sales.known_since).whole_days(),
+        is_too_late: model.is_some_and(|model| model.misses_season(arrival, arrival + SELL_THROUGH_DAYS)),
         insight_id: insight_on(situation, product, last, cover, unit_contribution),
     }
 }

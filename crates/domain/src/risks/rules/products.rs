@@ -40,6 +40,8 @@ pub struct Product<'a> {
     pub units_sold_90d: i64,
     /// Days since when it is known to be for sale.
     pub known_days: i64,
+    /// Whether an order of today arrives when its season is over: then none helps.
+    pub is_too_late: bool,
     /// The open insight on its stock.
     pub insight_id: Option<InsightId>,
 }
@@ -55,7 +57,8 @@ pub fn stockout(product: &Product<'_>, scale: &Scale) -> Option<Finding> {
         // Buyers take another product instead; how many is unknown, so that the least is half of it.
         Exposure::range((0.5 * lost(low), lost(expected), lost(high)), scale.currency)
     });
-    let action = if sells_at_a_loss(product.unit_contribution) { Action::Review } else { Action::Reorder };
+    let is_not_to_order = product.is_too_late || sells_at_a_loss(product.unit_contribution);
+    let action = if is_not_to_order { Action::Review } else { Action::Reorder };
     let mut assumptions = vec![Assumption::BuyersSwitch, Assumption::OnOrderArrives];
     if !product.is_lead_time_known {
         assumptions.push(Assumption::LeadTimeUnknown);

@@ -32,6 +32,7 @@ fn product() -> Product<'static> {
         long_demand: 900.0,
         units_sold_90d: 450,
         known_days: 400,
+        is_too_late: false,
         insight_id: Some(InsightId(31)),
     }
 }
@@ -58,6 +59,12 @@ fn what_sells_at_a_loss_is_not_to_be_reordered() {
         [Some(4.0), Some(-0.01), None].map(action),
         [Action::Reorder, Action::Review, Action::Reorder].map(Some)
     );
+}
+
+#[test]
+fn what_would_arrive_after_its_season_is_not_to_be_reordered() {
+    let late = stockout(&Product { is_too_late: true, ..product() }, &scale(None)).unwrap();
+    assert_eq!(late.action, Some(Action::Review));
 }
 
 #[test]
