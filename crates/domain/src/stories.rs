@@ -178,10 +178,12 @@ impl Story {
         }
     }
 
-    /// Whether what was paid was within what is expected of it: rent, say, which is paid on the first of every month.
+    /// Whether what was paid was within what is expected of it: rent, say, which is paid on the first of every month. Of a part
+    /// that is named, it is the whole that was not.
     fn is_as_before(&self) -> bool {
         let is_expense = self.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::Expense);
-        (is_expense || matches!(self.subject, Subject::Refunds | Subject::Ads)) && self.seen.band.holds()
+        let is_paid = is_expense || matches!(self.subject, Subject::Refunds | Subject::Ads);
+        is_paid && self.seen.part.is_none() && self.seen.band.holds()
     }
 
     pub fn action(&self) -> Action {
