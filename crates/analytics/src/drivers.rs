@@ -275,7 +275,8 @@ impl Search<'_> {
             _ => 1,
         };
         let rank = |way: &[Step]| way.last().map_or((0, 0.0), |step| (says(&step.driver), step.to.confidence));
-        ways.max_by(|a, b| {
+        // Of equal ones the first: the campaign that is all of a platform's says more than the platform.
+        ways.rev().max_by(|a, b| {
             let (a, b) = (rank(a), rank(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         })

@@ -254,6 +254,19 @@ fn a_platform_that_sold_nothing_is_why_fewer_visitors_bought() {
 }
 
 #[test]
+fn a_campaign_that_is_all_of_its_platform_is_named_itself() {
+    let (social, search) = (steady(15.0, 57, 6.0), steady(25.0, 58, 1.0));
+    let mut facts = Facts::new(dates(DAYS));
+    facts.metric("ad_spend", known(&added(&social, &search)));
+    for (platform, campaign, spend) in [("meta", "meta/Social", &social), ("google", "google/Search", &search)] {
+        facts.part(Part::of("platform", platform), "ad_spend", known(spend));
+        facts.part(Part::of("campaign", campaign), "ad_spend", known(spend));
+    }
+    let found = explain(&facts, "ad_spend", None).unwrap();
+    assert_eq!(path(&found), ["ad_spend[campaign=meta/Social]"], "{found:#?}");
+}
+
+#[test]
 fn a_conversion_is_traced_to_the_country_where_it_fell() {
     let (here, there) = (steady(500.0, 60, 1.0), steady(500.0, 61, 1.0));
     let orders = |visitors: &[f64], seed: u64, factor: f64| -> Vec<f64> {

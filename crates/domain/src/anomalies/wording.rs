@@ -146,6 +146,14 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_platform_in_a_country_parts_no_verb_from_its_subject() {
+        let way = [driver(1, "orders", Some((Dimension::CountryPlatform, "BR/shopify")), 0.95, (0.0, 40.0))];
+        let said = |tag: &str| cause(Cause::Platform, 100.0, &way, &Texts::of(crate::texts::tests::locale(tag)));
+        assert_eq!(said("es-MX"), "Los pedidos en Brasil, en Shopify, estuvieron en cero (95% de la diferencia).");
+        assert_eq!(said("pt-BR"), "Os pedidos no Brasil, na Shopify, ficaram em zero (95% da diferença).");
+    }
+
+    #[test]
     fn a_closed_day_is_said_to_be_one() {
         let said = "The shop sold nothing that day; about 44 orders would be normal.";
         assert_eq!(cause(Cause::ClosedDay, 44.2, &[], &Texts::of(Locale::ENGLISH)), said);

@@ -54,7 +54,7 @@ cause-place = { $by ->
     [product] {" "}de { $part }
     [country] {" "}{ $part_in }
     [campaign] {" "}de la campaña { $part } { on-platform }
-   *[country_platform] {" "}{ $part_in }, { on-platform }
+   *[country_platform] {" "}{ $part_in }, { on-platform },
 }
 # The same of all parts that are not named.
 cause-others = { $by ->
