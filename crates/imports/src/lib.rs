@@ -60,7 +60,7 @@ pub struct FileOptions {
     pub zone: Zone,
     /// The account's, which cuts its days.
     pub account_zone: Zone,
-    /// The account's: amounts of one without decimals are not read with three.
+    /// The account's: it has no rate, and amounts are supposed to have no more decimals than it has.
     pub currency: Currency,
     /// Who reads why lines are refused.
     pub audience: Audience,
