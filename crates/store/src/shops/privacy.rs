@@ -391,27 +391,34 @@ impl PrivacyStore for Store {
     ) -> Result<Option<CustomerData>, StoreError> {
         let found = self
             .run::<_, Failure>(async |connection| {
+                let names = known_as(connection, account, source.as_str(), customer).await?;
                 let known = customers::table
                     .filter(customers::account_id.eq(account.0))
                     .filter(customers::source.eq(source.as_str()))
-                    .filter(customers::external_id.eq(customer));
-                let known: Option<CustomerRow> =
-                    known.select(CustomerRow::as_select()).first(connection).await.optional()?;
-                let Some(known) = known else { return Ok(None) };
+                    .filter(customers::external_id.eq_any(&names));
+                let known: Vec<CustomerRow> = known.select(CustomerRow::as_select()).load(connection).await?;
+                let ids: Vec<i64> = known.iter().map(|known| known.id).collect();
+                let Some(known) = known.into_iter().find(|known| known.external_id == customer) else {
+                    return Ok(None);
+                };
                 let of_customer = orders::table
                     .filter(orders::account_id.eq(account.0))
-                    .filter(orders::customer_id.eq(known.id))
+                    .filter(orders::customer_id.eq_any(&ids))
                     .order((orders::placed_at, orders::id))
                     .select((orders::external_id, orders::placed_at, orders::gross));
                 let orders: Vec<(String, OffsetDateTime, Decimal)> = of_customer.load(connection).await?;
                 let of_customer = refunds::table
                     .filter(refunds::account_id.eq(account.0))
-                    .filter(refunds::customer_id.eq(known.id))
+                    .filter(refunds::customer_id.eq_any(&ids))
                     .order((refunds::refunded_at, refunds::id))
                     .select((refunds::external_id, refunds::refunded_at, refunds::amount));
                 let refunds: Vec<(String, OffsetDateTime, Decimal)> = of_customer.load(connection).await?;
-                let messages = Messages { account: account.0, customer: known.id };
-                let messages: Vec<MessageRow> = messages.load(connection).await?;
+                let mut messages = Vec::new();
+                for customer in ids {
+                    let some: Vec<MessageRow> = Messages { account: account.0, customer }.load(connection).await?;
+                    messages.extend(some);
+                }
+                messages.sort_by_key(|message| message.sent_at);
                 Ok(Some((known, orders, refunds, messages)))
             })
             .await?;

@@ -155,7 +155,7 @@ async fn who_is_forgotten_is_gone_everywhere_while_the_money_stays() {
 
 /// Shopify's export of orders has no numbers of customers: it knows ana by her address.
 #[tokio::test]
-async fn a_buyer_is_forgotten_as_whom_files_know_by_the_same_address_too() {
+async fn a_buyer_is_given_out_and_forgotten_as_whom_files_know_by_the_same_address_too() {
     let db = fresh().await;
     let mine = connected(&db).await;
     let by_address = || {
@@ -164,6 +164,9 @@ async fn a_buyer_is_forgotten_as_whom_files_know_by_the_same_address_too() {
         vec![DocumentPart { buyer, ..document }]
     };
     import(&db, mine.0, by_address()).await;
+    let data = PrivacyStore::data_of(&*db.store, mine.0, Platform::Shopify, "ana").await.unwrap().unwrap();
+    let orders: Vec<_> = data.orders.iter().map(|order| order.external_id.as_str()).collect();
+    assert_eq!((data.external_id.as_str(), orders), ("ana", vec!["1", "9", "2"]));
     let request = log(&db, mine, 1, forget("ana", &[])).await;
     let redacted = db.store.redact(mine.0, request, NOW).await.unwrap();
     assert_eq!(redacted, Some(Redacted { customers: 2, orders: 3 }));
