@@ -31,7 +31,7 @@ pub async fn answering(answer: fn(&str) -> (&'static str, &'static str)) -> (Url
                 count.fetch_add(1, Ordering::SeqCst);
                 let (status, body) = answer(&String::from_utf8_lossy(&request));
                 let head = format!(
-                    "date: Tue, 24 Nov 2026 06:08:13 GMT\r\ncontent-length: {}\r\nconnection: close",
+                    "date: Tue, 24 Nov 2026 06:08:13 GMT\r\nx-total-count: 2\r\ncontent-length: {}\r\nconnection: close",
                     body.len()
                 );
                 let text = format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n{body}");

@@ -140,6 +140,18 @@ pub struct OrderBatch {
 }
 
 impl OrderBatch {
+    /// Adds what else was read; not the calls that it took, which are counted for the whole.
+    pub fn append(&mut self, other: Self) {
+        let Self { calls: _, read, orders, voided, absent, refused, again, missing_scopes } = other;
+        self.read += read;
+        self.orders.extend(orders);
+        self.voided.extend(voided);
+        self.absent += absent;
+        self.refused.extend(refused);
+        self.again.extend(again);
+        self.missing_scopes.extend(missing_scopes);
+    }
+
     /// An order that the platform fails to show while it answers otherwise.
     pub fn leave(&mut self, external_id: String, trouble: &str) {
         self.read += 1;

@@ -136,14 +136,7 @@ async fn one_by_one(
     let mut batch = OrderBatch::default();
     for id in ids {
         match some(client, access, vec![id.clone()], currency).await {
-            Ok(mut one) => {
-                batch.read += one.read;
-                batch.orders.append(&mut one.orders);
-                batch.voided.append(&mut one.voided);
-                batch.absent += one.absent;
-                batch.refused.append(&mut one.refused);
-                batch.again.append(&mut one.again);
-            }
+            Ok(one) => batch.append(one),
             Err(error) => {
                 let trouble = pass_over(client, access, error).await?;
                 batch.leave(id, &trouble);

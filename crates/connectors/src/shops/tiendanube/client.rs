@@ -80,13 +80,22 @@ impl Session {
         query: &[(&str, String)],
         scope: &str,
     ) -> Result<Answer, ShopError> {
+        found(self.answer_patiently(path, query, scope).await?)
+    }
+
+    async fn answer_patiently(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        scope: &str,
+    ) -> Result<Answer, ShopError> {
         for pause in PAUSES {
-            match self.get(path, query, scope).await {
+            match self.answer(path, query, scope).await {
                 Err(ShopError::Unavailable(_)) => tokio::time::sleep(pause).await,
                 answer => return answer,
             }
         }
-        self.get(path, query, scope).await
+        self.answer(path, query, scope).await
     }
 
     /// As [`get`](Self::get), with the answer that it is not there.
@@ -112,7 +121,7 @@ impl Session {
         scope: &str,
     ) -> Result<Page, ShopError> {
         let query = [query, &[("page", number.to_string())]].concat();
-        let answer = self.answer(path, &query, scope).await?;
+        let answer = self.answer_patiently(path, &query, scope).await?;
         if answer.status == StatusCode::NOT_FOUND && (number > 1 || is_about_pages(&answer.body)) {
             return Ok(Page { records: Vec::new(), total: 0 });
         }

@@ -124,6 +124,17 @@ impl Pages {
         Ok(Some(page.records))
     }
 
+    /// The numbers of what is on the next page, of which nothing else is asked.
+    async fn numbers(&mut self) -> Result<Option<Vec<String>>, ShopError> {
+        let numbers_alone = self.query.iter().filter(|(name, _)| !matches!(*name, "fields" | "aggregates")).cloned();
+        let numbers_alone = numbers_alone.chain([("fields", "id".to_owned())]).collect();
+        let query = std::mem::replace(&mut self.query, numbers_alone);
+        let read = self.next().await;
+        self.query = query;
+        let number = |raw: Box<RawValue>| record::<OrderWire>("order", &raw).ok()?.id.ok().map(|id| id.0);
+        Ok(read?.map(|records| records.into_iter().filter_map(number).collect()))
+    }
+
     /// Whether a record comes for the first time.
     fn is_new(&mut self, id: &Field<Number>) -> bool {
         match id {
@@ -134,7 +145,19 @@ impl Pages {
 }
 
 async fn orders(mut pages: Pages, currency: Currency) -> Result<Option<(OrderBatch, Pages)>, ShopError> {
-    let Some(records) = pages.next().await? else { return Ok(None) };
+    let records = match pages.next().await {
+        // It may be one of its orders that the page fails with.
+        Err(error @ ShopError::Unavailable(_)) => {
+            return match pages.numbers().await {
+                Ok(Some(numbers)) => Ok(Some((one_by_one(&mut pages, numbers, currency).await?, pages))),
+                Ok(None) => Ok(None),
+                Err(ShopError::TooMany) => Err(ShopError::TooMany),
+                Err(_) => Err(error),
+            };
+        }
+        records => records?,
+    };
+    let Some(records) = records else { return Ok(None) };
     let mut batch = OrderBatch::default();
     for raw in records {
         match record::<OrderWire>("order", &raw) {
@@ -150,6 +173,17 @@ async fn orders(mut pages: Pages, currency: Currency) -> Result<Option<(OrderBat
         }
     }
     Ok(Some((batch, pages)))
+}
+
+/// Orders of a page one after the other.
+async fn one_by_one(pages: &mut Pages, numbers: Vec<String>, currency: Currency) -> Result<OrderBatch, ShopError> {
+    let mut batch = OrderBatch::default();
+    for number in numbers {
+        if pages.is_new(&Field::Is(Number(number.clone()))) {
+            batch.append(order_by_id(&pages.session, number, currency).await?);
+        }
+    }
+    Ok(batch)
 }
 
 async fn add_order(
@@ -190,7 +224,7 @@ async fn pass_over(session: &Session, error: ShopError) -> Result<String, ShopEr
     }
 }
 
-async fn order_by_id(session: Session, id: String, currency: Currency) -> Result<OrderBatch, ShopError> {
+async fn order_by_id(session: &Session, id: String, currency: Currency) -> Result<OrderBatch, ShopError> {
     let mut batch = OrderBatch { read: 1, ..OrderBatch::default() };
     if !is_number(&id) {
         batch.voided.push(Voided { external_id: id, is_there: false });
@@ -200,7 +234,7 @@ async fn order_by_id(session: Session, id: String, currency: Currency) -> Result
     let answer = session.get_patiently(&["orders", &id], &query, READ_ORDERS).await;
     match answer.and_then(|answer| answer.detail::<Box<RawValue>>()) {
         Ok(raw) => match record::<OrderWire>("order", &raw) {
-            Ok(wire) => add_order(&session, &mut batch, wire, currency).await?,
+            Ok(wire) => add_order(session, &mut batch, wire, currency).await?,
             Err(refused) => batch.refused.push(refused),
         },
         Err(ShopError::NotFound) => {
@@ -208,7 +242,7 @@ async fn order_by_id(session: Session, id: String, currency: Currency) -> Result
             batch.voided.push(Voided { external_id: id, is_there: false });
         }
         Err(error) => {
-            let trouble = pass_over(&session, error).await?;
+            let trouble = pass_over(session, error).await?;
             batch.again.push(id.clone());
             batch.refused.push(Refused::failing("order", id, &trouble));
         }
@@ -343,7 +377,10 @@ impl ShopReader for Tiendanube {
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
         let (client, access) = (Arc::clone(&self.client), access.clone());
         let unique: HashSet<String> = ids.into_iter().collect();
-        let read = stream::iter(unique).then(move |id| order_by_id(Session::new(&client, &access), id, currency));
+        let read = stream::iter(unique).then(move |id| {
+            let session = Session::new(&client, &access);
+            async move { order_by_id(&session, id, currency).await }
+        });
         counted(read.boxed())
     }
 
