@@ -13,7 +13,7 @@ use pgcluster::{Cluster, Options};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::service::{Process, api, run};
+use crate::service::{Process, Service, api, free_port, run};
 
 const READS: [&str; 10] = [
     "me",
@@ -109,6 +109,47 @@ async fn a_halted_and_a_missing_database_are_answered_with_503_and_a_returned_on
     let back = Instant::now();
     while process.get("/api/v1/customers", &key).await.status() != 200 {
         assert!(back.elapsed() < Duration::from_secs(20), "the service did not find the database again");
+    }
+}
+
+/// All processes share the database: not to be ready would take the reads away as well.
+#[tokio::test]
+async fn a_database_that_takes_no_writes_is_told_by_a_metric_and_its_reads_are_answered() {
+    if testkit::skip_on_citus("each node has its own settings") {
+        return;
+    }
+    let admin = format!("127.0.0.1:{}", free_port());
+    let service = Service::start_with(&[("BAS_ADMIN_LISTEN", &admin), ("BAS_RATE_LIMIT_PER_MINUTE", "100000")]).await;
+    let key = service.key(service.account, "read,write");
+    let sql = service.db.client().await.unwrap();
+    let set = async |setting: &str| {
+        let alter = format!("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I {setting}', current_database()); END $$");
+        sql.batch_execute(&alter).await.unwrap();
+    };
+    let write = async || {
+        let body = json!({"url": "https://example.com/"});
+        service.process.post("/api/v1/webhooks", &key, &body).await.status().as_u16()
+    };
+    set("SET default_transaction_read_only = on").await;
+    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    sql.execute(others, &[]).await.unwrap();
+    let began = Instant::now();
+    loop {
+        assert_eq!(write().await, 503);
+        let (_, metrics) = service.process.get_from(&admin, "/metrics").await;
+        let count = metrics.lines().find_map(|line| line.strip_prefix("database_writes_refused_total "));
+        if count.unwrap() != "0" {
+            break;
+        }
+        assert!(began.elapsed() < PROMISE, "{metrics}");
+    }
+    assert_eq!(service.process.get("/api/v1/customers", &key).await.status(), 200);
+    assert_eq!(service.process.get_from(&admin, "/ready").await.0, 200);
+    set("RESET default_transaction_read_only").await;
+    let back = Instant::now();
+    while write().await != 200 {
+        assert!(back.elapsed() < PROMISE, "sessions that take no writes are kept");
     }
 }
 

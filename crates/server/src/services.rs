@@ -103,6 +103,8 @@ async fn run_supervised(
     let cron = scheduler::parse_cron(&config.jobs_cron)?;
     let jobs_interval = scheduler::interval(&cron);
     let metrics = telemetry::init_metrics()?;
+    // So that the first refusal shows as a rise.
+    metrics::counter!("database_writes_refused_total").increment(0);
     supervisor.start_service(Task::new("metrics_upkeep", {
         let metrics = metrics.clone();
         move || telemetry::upkeep(metrics.clone())

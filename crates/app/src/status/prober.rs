@@ -67,14 +67,11 @@ impl Prober {
             waiting.retain(|probe| probe.minute > oldest);
             waiting.iter().cloned().collect()
         };
-        let stored = self.store.record(&all).await;
-        let is_refused = matches!(stored, Err(StoreError::Unavailable(_)));
-        metrics::gauge!("database_writable").set(if is_refused { 0.0 } else { 1.0 });
-        match stored {
+        match self.store.record(&all).await {
             Ok(()) => drop(self.waiting().drain(..all.len())),
             // Incidents follow from probes.
             Err(error) => {
-                if is_refused {
+                if matches!(error, StoreError::Unavailable(_)) {
                     self.database_takes_no_writes(minute_of(now));
                 }
                 return outage::warn(&error, "probes cannot be stored; they wait");

@@ -9,6 +9,7 @@ use domain::{
     StoreError,
     error::{Cause, Chain},
 };
+use tokio_postgres::error::SqlState;
 
 use crate::database::{
     sqlstate::{self, Meaning},
@@ -47,7 +48,7 @@ impl TransactionError for Failure {
 pub(crate) fn store_error(error: Error) -> StoreError {
     // Of a connection whose transaction can neither be committed nor rolled back nothing more is known.
     let is_lost = matches!(error, Error::BrokenTransactionManager);
-    let meaning = sqlstate::of(&error).map_or(Meaning::Internal, |code| sqlstate::meaning(&code));
+    let meaning = sqlstate::of(&error).map_or(Meaning::Internal, |code| meaning_of(&code));
     of_meaning(if is_lost { Meaning::Unavailable } else { meaning }, error.into())
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn store_error(error: Error) -> StoreError {
 pub(crate) fn driver_error(error: tokio_postgres::Error) -> StoreError {
     let is_lost = || error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>());
     let meaning = match error.code() {
-        Some(code) => sqlstate::meaning(code),
+        Some(code) => meaning_of(code),
         None if is_lost() => Meaning::Unavailable,
         None => Meaning::Internal,
     };
@@ -79,6 +80,14 @@ pub(crate) fn pool_error(error: PoolError, open: usize) -> StoreError {
         PoolError::Backend(error) => StoreError::Unavailable(error.into()),
         other => StoreError::Unavailable(other.into()),
     }
+}
+
+/// What a code means. Refused writes are counted: a server that takes none answers everything else.
+fn meaning_of(code: &SqlState) -> Meaning {
+    if sqlstate::refuses_writes(code) {
+        metrics::counter!("database_writes_refused_total").increment(1);
+    }
+    sqlstate::meaning(code)
 }
 
 fn of_meaning(meaning: Meaning, cause: Cause) -> StoreError {

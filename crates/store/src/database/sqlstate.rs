@@ -45,6 +45,11 @@ pub(crate) fn is_conflict(code: &SqlState) -> bool {
     matches!(*code, SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED)
 }
 
+/// Whether the server answers and takes no writes.
+pub(crate) fn refuses_writes(code: &SqlState) -> bool {
+    matches!(*code, SqlState::DISK_FULL | SqlState::READ_ONLY_SQL_TRANSACTION)
+}
+
 /// The code of an error that went through diesel; `None` if it decides nothing, or the error is not the server's.
 pub(crate) fn of(error: &Error) -> Option<SqlState> {
     let Error::DatabaseError(kind, info) = error else { return None };
