@@ -179,7 +179,7 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
     let before_arrival = model.by_last_year(arrival).unwrap_or_default();
     let after_arrival = by_last_year.map(|units| units - before_arrival);
     // What is asked for before the arrival takes no more than there is: an order brings nothing back of a season that it misses.
-    let sold_before = (on_hand + on_order).clamp(0.0, before_arrival);
+    let sold_before = (on_hand + on_order).min(before_arrival).max(0.0);
     let over = after_arrival
         .filter(|_| model.season_ended(arrival, sold_out))
         .map(|units| (sold_before + units).ceil() as u64);
