@@ -324,7 +324,9 @@ impl From<ChangeError> for ApiError {
             ChangeError::NoEnd => Self::new(Code::MissingParameter)
                 .message("`snoozed_until` is required with the status `snoozed`.")
                 .param("snoozed_until"),
-            ChangeError::Transition => Self::new(Code::InvalidTransition),
+            ChangeError::Transition => Self::new(Code::InvalidTransition)
+                .message("The conversation is closed; open it before it is snoozed.")
+                .param("status"),
             ChangeError::Store(error) => error.into(),
         }
     }
@@ -334,7 +336,8 @@ impl From<ActError> for ApiError {
     fn from(error: ActError) -> Self {
         match error {
             ActError::NotFound => unknown(),
-            ActError::Transition => Self::new(Code::InvalidTransition),
+            ActError::Transition => Self::new(Code::InvalidTransition)
+                .message("There is no answer that this can be done with: none was decided, or it is no longer held."),
             error @ (ActError::UnknownTemplate | ActError::UnusableTemplate | ActError::NoLink | ActError::NoName) => {
                 Self::parameter("template_id", &error.to_string())
             }

@@ -284,7 +284,9 @@ impl From<ChangeError> for ApiError {
         match error {
             ChangeError::NotFound => unknown(),
             ChangeError::Invalid(invalid) => invalid.into(),
-            ChangeError::Transition => Self::new(Code::InvalidTransition),
+            ChangeError::Transition => Self::new(Code::InvalidTransition).message(
+                "A retired template stays as it is; one that was approved or used is not deleted, but can be retired.",
+            ),
             ChangeError::Store(error) => error.into(),
         }
     }

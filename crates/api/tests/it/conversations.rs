@@ -23,7 +23,7 @@ use rstest::rstest;
 use rust_decimal::dec;
 use serde_json::{Value, json};
 
-use crate::support::{ACCOUNT, BOTH, NOW, READ, Service, bearer, state};
+use crate::support::{ACCOUNT, Answer, BOTH, NOW, READ, Service, bearer, state};
 
 fn conversation() -> Conversation {
     Conversation {
@@ -101,7 +101,7 @@ fn with_settings(set: impl FnOnce(&mut MockSettingsStore)) -> Service {
     Service::start(State { social_settings: Arc::new(social_settings), ..state() })
 }
 
-fn send(service: Service, method: &str, path: &str, body: &str) -> crate::support::Answer {
+fn send(service: Service, method: &str, path: &str, body: &str) -> Answer {
     let token = bearer(BOTH);
     service.send(
         method,
@@ -226,13 +226,20 @@ fn words_are_counted_in_characters() {
     assert_eq!(answer.error(), (400, "invalid_parameter".into()));
 }
 
+/// Status and code of a refusal, which says more than the code does.
+fn refusal(answer: &Answer) -> (u16, String) {
+    let said = answer.json()["message"].clone();
+    assert_ne!(said, "The resource is not in a state that allows this.");
+    answer.error()
+}
+
 #[test]
 fn refusals_of_the_store_are_told_apart() {
     let reply = |error: fn() -> ActError| {
         let service = with_conversations(|conversations| {
             conversations.expect_act().returning(move |_, _, _, _, _, _| Err(error()));
         });
-        send(service, "POST", "/api/v1/conversations/5/reply", r#"{"action":"approve"}"#).error()
+        refusal(&send(service, "POST", "/api/v1/conversations/5/reply", r#"{"action":"approve"}"#))
     };
     assert_eq!(reply(|| ActError::NotFound), (404, "not_found".into()));
     assert_eq!(reply(|| ActError::Transition), (409, "invalid_transition".into()));
@@ -251,7 +258,7 @@ fn refusals_of_the_store_are_told_apart() {
         let service = with_conversations(|conversations| {
             conversations.expect_change().returning(move |_, _, _, _, _| Err(error()));
         });
-        send(service, "PATCH", "/api/v1/conversations/5", r#"{"customer_id":7}"#).error()
+        refusal(&send(service, "PATCH", "/api/v1/conversations/5", r#"{"customer_id":7}"#))
     };
     assert_eq!(change(|| ChangeError::UnknownCustomer), (400, "invalid_parameter".into()));
     assert_eq!(change(|| ChangeError::NotFound), (404, "not_found".into()));
@@ -366,7 +373,8 @@ fn a_template_in_use_is_not_deleted() {
     let service = with_templates(|templates| {
         templates.expect_delete().returning(|_, _, _, _| Err(templates::ChangeError::Transition));
     });
-    assert_eq!(send(service, "DELETE", "/api/v1/reply-templates/5", "").error(), (409, "invalid_transition".into()));
+    let answer = send(service, "DELETE", "/api/v1/reply-templates/5", "");
+    assert_eq!(refusal(&answer), (409, "invalid_transition".into()));
 }
 
 #[test]
