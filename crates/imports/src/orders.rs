@@ -241,7 +241,8 @@ fn buyer(record: &Record<'_>) -> Result<Option<Buyer>, Refusal> {
     let id = if record.has_column(CUSTOMER_ID) {
         record.optional_id(CUSTOMER_ID)?.map(Into::into)
     } else {
-        email.as_ref().map(|email| email.to_lowercase())
+        // Who gave none is often called `-` or `n/a`: these are not one customer.
+        email.as_ref().filter(|email| email.contains('@')).map(|email| email.to_lowercase())
     };
     let Some(external_id) = id else { return Ok(None) };
     Ok(Some(Buyer {

@@ -81,6 +81,16 @@ async fn adjustments_and_write_offs_are_skipped_and_counted() {
 }
 
 #[tokio::test]
+async fn who_gave_no_address_is_nobody() {
+    let data = "order_id,sku,quantity,date,price,email\n1,A,1,2026-01-02,2,-\n2,A,1,2026-01-02,2,N/A\n\
+        3,A,1,2026-01-02,2,Ana@example.com\n";
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    let buyers: Vec<_> =
+        outcome.parts.iter().map(|part| part.buyer.as_ref().map(|buyer| buyer.external_id.as_str())).collect();
+    assert_eq!(buyers, [None, None, Some("ana@example.com")]);
+}
+
+#[tokio::test]
 async fn without_a_prefix_what_is_returned_on_a_day_is_a_refund_of_that_day() {
     let lines = "order,sku,qty,date,price\n7,A,3,2026-02-01,5\n7,A,-1,2026-02-05,5\n7,A,-1,2026-02-09,5\n";
     let outcome = read_orders(lines, file(), order_options(None)).await.unwrap();
