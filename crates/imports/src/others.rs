@@ -98,6 +98,9 @@ impl Table for Products {
                 "precounitario",
                 "preciodeventa",
                 "precodevenda",
+                // As WooCommerce calls it.
+                "regularprice",
+                "precionormal",
             ],
         ),
         optional(

@@ -267,12 +267,14 @@ async fn lines_of_pictures_are_no_products() {
 }
 
 #[tokio::test]
-async fn the_type_of_a_product_is_a_category_where_nothing_else_is() {
-    for (header, category) in [("SKU,Type,Categories", "Mugs"), ("SKU,Type,Tags", "simple")] {
+async fn the_type_of_a_product_in_woocommerce_is_a_category_where_nothing_else_is() {
+    let header = "SKU,Type,Categories,Sale price,Regular price";
+    for (header, category) in [(header, "Mugs"), ("SKU,Type,Tags,Sale price,Precio normal", "simple")] {
         let store = Collect::default();
-        let data = format!("{header}\nMUG,simple,Mugs\n");
+        let data = format!("{header}\nMUG,simple,Mugs,9.50,12.50\n");
         import_products(&store, TARGET, file(), date!(2026 - 01 - 01), reader(&data), rejects().1).await.unwrap();
-        assert_eq!(store.products.into_inner().unwrap()[0].category.as_deref(), Some(category));
+        let product = store.products.into_inner().unwrap().remove(0);
+        assert_eq!((product.category.as_deref(), product.price), (Some(category), Some(dec!(12.50))));
     }
 }
 
