@@ -16,7 +16,7 @@ use domain::{
     MessageId, StoreError,
     social::{
         Classified, Decision, Reason, ReplyState,
-        channels::Change,
+        channels::{Change, Comment},
         fingerprint_of,
         replies::{Intake, SocialAccount, Undecided, Waiting},
         votes::Counted,
@@ -43,6 +43,7 @@ impl Intake for Store {
         changes: Vec<Change>,
         now: OffsetDateTime,
     ) -> Result<u64, StoreError> {
+        let changes: Vec<Change> = changes.into_iter().map(storable).collect();
         let mut news = 0;
         for some in changes.chunks(CHANGES) {
             news += self
@@ -106,6 +107,30 @@ impl Intake for Store {
         .await?;
         Ok(())
     }
+}
+
+/// The change without U+0000, which Postgres cannot hold: all that came with it would wait for ever.
+fn storable(mut change: Change) -> Change {
+    let strip = |text: &mut String| text.retain(|c| c != '\0');
+    match &mut change {
+        Change::Posted(comment) | Change::Edited { comment, at: _ } => {
+            let Comment {
+                external_id,
+                post_id,
+                ad_id,
+                parent_id,
+                author_id,
+                username,
+                text,
+                is_hidden: _,
+                posted_at: _,
+            } = comment;
+            let known = [post_id, ad_id, parent_id, author_id, username].into_iter().flatten();
+            known.chain([external_id, text]).for_each(strip);
+        }
+        Change::Removed(id) | Change::Hidden(id) | Change::Unhidden(id) => strip(id),
+    }
+    change
 }
 
 statement!(

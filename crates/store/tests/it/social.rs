@@ -281,6 +281,26 @@ async fn what_is_gone_stays_gone_in_whatever_order_it_is_told() {
 }
 
 #[tokio::test]
+async fn what_no_text_of_the_database_can_hold_is_left_out_of_a_comment() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    let named = Comment {
+        username: Some("an\0a".into()),
+        author_id: Some("100\u{0}0001".into()),
+        ..comment("1\0", None, "ho\0la")
+    };
+    assert_eq!(posted(&db, &profile, named.clone()).await, 1);
+    assert_eq!(posted(&db, &profile, named.clone()).await, 0);
+    let edited = Change::Edited { comment: Comment { text: "a\0diós".into(), ..named }, at: Some(NOW) };
+    assert_eq!(db.store.take_in(&profile, vec![edited], NOW).await.unwrap(), 1);
+    let found = all(&db, account).await.remove(0);
+    let said = (found.external_id.as_str(), found.username.as_deref(), found.last_message.body.as_deref());
+    assert_eq!(said, ("1", Some("ana"), Some("adiós")));
+    assert_eq!(db.store.take_in(&profile, vec![Change::Removed("\u{0}1".into())], NOW).await.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn the_newest_text_stays_in_whatever_order_edits_are_told() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;

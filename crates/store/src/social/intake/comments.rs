@@ -239,8 +239,6 @@ pub(in crate::social) async fn insert(
     now: OffsetDateTime,
 ) -> Result<bool, Failure> {
     let NewMessage { external_id, direction, author, author_id, body, is_hidden, sent_at, edited_at } = message;
-    // Postgres cannot hold U+0000.
-    let body = body.map(|body| body.replace('\0', ""));
     let id: Option<i64> = diesel::insert_into(messages::table)
         .values((
             (messages::account_id.eq(account.0), messages::channel.eq(channel.as_str())),
@@ -249,7 +247,7 @@ pub(in crate::social) async fn insert(
             messages::direction.eq(direction.as_str()),
             messages::author.eq(author.as_str()),
             messages::author_external_id.eq(author_id),
-            messages::fingerprint.eq(fingerprint_of(body.as_deref().unwrap_or_default()).to_vec()),
+            messages::fingerprint.eq(fingerprint_of(body.unwrap_or_default()).to_vec()),
             messages::deleted_at.eq(body.is_none().then_some(now)),
             messages::body.eq(body),
             messages::hidden.eq(is_hidden),
@@ -325,13 +323,13 @@ async fn edited(
     now: OffsetDateTime,
 ) -> Result<usize, Failure> {
     let (account, channel) = (profile.account.0, profile.channel.as_str());
-    let text = comment.text.replace('\0', "");
+    let text = comment.text.as_str();
     let found = diesel::update(message(account, channel, &comment.external_id))
         .filter(messages::deleted_at.is_null())
         .filter(messages::edited_at.is_null().or(messages::edited_at.le(at)))
         .set((
             messages::edited_at.eq(at),
-            messages::fingerprint.eq(fingerprint_of(&text).to_vec()),
+            messages::fingerprint.eq(fingerprint_of(text).to_vec()),
             messages::body.eq(text),
             messages::is_undecided.eq(messages::direction.eq(Direction::In.as_str())),
             messages::vote_due_at.eq(None::<OffsetDateTime>),
