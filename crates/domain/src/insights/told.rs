@@ -13,6 +13,7 @@ use super::{
 use crate::{
     anomalies::Direction,
     money::Currency,
+    stories::Action,
     texts::{Message, Texts},
 };
 
@@ -169,16 +170,15 @@ impl Told {
             _ => figure.fill(message, currency),
         });
         let parts: Vec<Wording> = self.parts.iter().map(|part| part.wording(texts, currency)).collect();
-        let filled = match parts.first() {
-            Some(first) => {
-                let titles: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
-                let has_ended = |state: &str| matches!(state, "over" | "usual");
-                let is_over =
-                    |part: &&Told| matches!(part.figure("state"), Some(Value::Code(state)) if has_ended(state));
-                let open = self.parts.iter().zip(&parts).find(|(part, _)| !is_over(part)).map(|(_, wording)| wording);
-                filled.text("stories", titles.join("; ")).text("todo", &open.unwrap_or(first).suggested_action)
-            }
-            None => filled,
+        let filled = if parts.is_empty() {
+            filled
+        } else {
+            let titles: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
+            filled.text("stories", titles.join("; "))
+        };
+        let filled = match self.todo(&parts) {
+            Some(todo) => filled.text("has_todo", "yes").text("todo", todo),
+            None => filled.text("has_todo", "no"),
         };
         Wording {
             title: filled.attribute("title"),
@@ -186,6 +186,19 @@ impl Told {
             suggested_action: filled.attribute("action"),
             impact_estimate: filled.attribute("impact"),
         }
+    }
+
+    /// What to do about what it sums up, worded as `parts`: about what goes on, else about what is over where that calls for more
+    /// than that it does not happen again.
+    fn todo<'a>(&self, parts: &'a [Wording]) -> Option<&'a str> {
+        let is_one = |part: &Told, name: &str, codes: &[&str]| match part.figure(name) {
+            Some(Value::Code(code)) => codes.contains(&code.as_str()),
+            _ => false,
+        };
+        let worded = || self.parts.iter().zip(parts);
+        let open = worded().find(|(part, _)| !is_one(part, "state", &["over", "usual"]));
+        let told = open.or_else(|| worded().find(|(part, _)| !is_one(part, "action", &[Action::PreventIt.as_str()])));
+        told.map(|(_, wording)| wording.suggested_action.as_str())
     }
 
     /// Whether the part that a story is of is a country: its name then is a code.

@@ -245,7 +245,7 @@ insight-weekly-digest =
         [yes] {" "}What stood out: { $stories }.
        *[no] {" "}No single event stood out.
     }
-    .action = { $happened ->
+    .action = { $has_todo ->
         [yes] { $todo }
        *[no] Go through the open insights.
     }

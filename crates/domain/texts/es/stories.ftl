@@ -269,7 +269,7 @@ insight-weekly-digest =
         [yes] {" "}Lo que se destacó: { $stories }.
        *[no] {" "}Ningún hecho aislado se destacó.
     }
-    .action = { $happened ->
+    .action = { $has_todo ->
         [yes] { $todo }
        *[no] Revisa lo que está pendiente.
     }

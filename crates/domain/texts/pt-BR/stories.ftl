@@ -245,7 +245,7 @@ insight-weekly-digest =
         [yes] {" "}O que se destacou: { $stories }.
        *[no] {" "}Nenhum fato isolado se destacou.
     }
-    .action = { $happened ->
+    .action = { $has_todo ->
         [yes] { $todo }
        *[no] Veja o que está pendente.
     }

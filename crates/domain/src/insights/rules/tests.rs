@@ -404,6 +404,26 @@ fn the_one_thing_to_do_of_a_week_is_about_what_goes_on() {
 }
 
 #[test]
+fn a_week_whose_events_are_back_to_normal_leads_to_what_is_open() {
+    let over = Story { phase: Phase::Over { since: date!(2026 - 02 - 22) }, ..outage() };
+    let todo = |stories: Vec<Story>, tag: &str| {
+        let facts = Facts { days: record(dec!(100)).days, ..of_stories(stories) };
+        let texts = Texts::of(locale(tag)).as_of(date!(2026 - 03 - 01));
+        draft(&facts)[0].told.wording(&texts, usd()).suggested_action
+    };
+    for (tag, expected) in [
+        ("en", "Go through the open insights."),
+        ("es", "Revisa lo que está pendiente."),
+        ("pt-BR", "Veja o que está pendente."),
+    ] {
+        assert_eq!(todo(vec![over.clone()], tag), expected);
+    }
+    // What is to be looked at afterwards as well.
+    let price = Story { lever: story(Some(LeverKind::Price), None).lever, ..over.clone() };
+    assert_eq!(todo(vec![over, price], "en"), "Check the prices that were changed last.");
+}
+
+#[test]
 fn a_week_is_told_by_five_figures_its_stories_and_one_thing_to_do() {
     // The last day is a Friday: the week is the one before.
     let of_days = |first, last| Story { span: DayRange { first, last }, peak: first, ..outage() };
