@@ -25,7 +25,8 @@ use domain::{
     texts::{Locale, Texts},
     zone::Zone,
 };
-use time::{Date, Duration};
+use rust_decimal::Decimal;
+use time::{Date, Duration, Weekday};
 
 pub use evidence::Parts;
 
@@ -122,10 +123,11 @@ impl Shop {
         for metric in Metric::ALL.iter().copied() {
             found.extend(shop.scan(metric).into_iter().filter(|e| e.peak >= scored.first).map(|e| (metric, e)));
         }
-        let all = found.clone();
-        found.retain(|event| !shop.is_of_few_orders(event, &all));
+        found.retain(|event| !shop.is_of_expenses_as_before(event));
         let unseen: Vec<Event> = shop.takings_behind(&found);
         found.extend(unseen);
+        let all = found.clone();
+        found.retain(|event| !shop.is_of_few_orders(event, &all));
         (shop, found)
     }
 
@@ -152,10 +154,44 @@ impl Shop {
         scan(DailySeries { first, values: &self.values(metric) }, &self.left_out(metric), from)
     }
 
+    /// The days that `day` is judged by.
+    fn before(&self, day: Date) -> impl Iterator<Item = &DayTotals> {
+        self.days.iter().filter(move |known| (back(day, HISTORY)..day).contains(&known.day))
+    }
+
+    /// Whether an event of profit is nothing but expenses that were as large before, such as rent: with those that its weekday has
+    /// as a rule, which are expected, it would be within its interval.
+    fn is_of_expenses_as_before(&self, (metric, event): &Event) -> bool {
+        if event.is_up() || !matches!(metric, Metric::Profit | Metric::Margin) {
+            return false;
+        }
+        let Some(largest) = self.before(event.first).map(|day| day.extra_expenses).max() else { return false };
+        let usual = |weekday: Weekday| {
+            let alike = self.before(event.first).filter(|day| day.day.weekday() == weekday);
+            let mut paid: Vec<Decimal> = alike.map(|day| day.extra_expenses).collect();
+            paid.sort_unstable();
+            // What is paid every other week is expected as well, more or less.
+            paid.get(2 * paid.len() / 3).copied().unwrap_or_default()
+        };
+        let is_within = |day: &DayTotals| {
+            let as_usual = DayTotals { extra_expenses: day.extra_expenses.min(usual(day.day.weekday())), ..*day };
+            let value = metric.measured(&as_usual);
+            day.extra_expenses <= largest && value.is_none_or(|value| value >= event.score.interval.low)
+        };
+        let last = event.last.max(event.peak);
+        let mut days = self.days.iter().filter(|day| (event.first..=last).contains(&day.day));
+        days.clone().any(|day| day.extra_expenses > usual(day.day.weekday())) && days.all(is_within)
+    }
+
     /// Whether an event is a day without an order in a shop of so few that such a day is no event of orders: what was not sold
     /// on it says no more than that.
     fn is_of_few_orders(&self, (metric, event): &Event, all: &[Event]) -> bool {
         let Some(day) = self.days.iter().find(|day| day.day == event.peak) else { return false };
+        let is_told = |of: Metric, is_up: bool| {
+            all.iter().any(|(metric, other)| {
+                (*metric, other.is_up()) == (of, is_up) && (other.first..=other.last).contains(&event.peak)
+            })
+        };
         let follows = match metric {
             Metric::GrossRevenue
             | Metric::Units
@@ -163,14 +199,20 @@ impl Shop {
             | Metric::NewCustomers
             | Metric::Conversion
             | Metric::Roas => true,
-            Metric::NetRevenue | Metric::Profit => day.refunds.is_zero() && day.extra_expenses.is_zero(),
+            Metric::NetRevenue => day.refunds.is_zero(),
+            Metric::Profit => {
+                let is_as_before = |paid: fn(&DayTotals) -> Decimal| {
+                    self.before(day.day).map(paid).max().is_some_and(|largest| paid(day) <= largest)
+                };
+                day.refunds.is_zero()
+                    && is_as_before(|day| day.extra_expenses)
+                    && is_as_before(|day| day.ad_spend)
+                    && !is_told(Metric::AdSpend, true)
+            }
             _ => false,
         };
-        let is_told = |(metric, other): &Event| {
-            *metric == Metric::Orders && !other.is_up() && (other.first..=other.last).contains(&event.peak)
-        };
         let is_one_day = event.first == event.last.max(event.peak);
-        follows && day.orders == 0 && !event.is_up() && is_one_day && !all.iter().any(is_told)
+        follows && day.orders == 0 && !event.is_up() && is_one_day && !is_told(Metric::Orders, false)
     }
 
     /// Gross revenue on days of which profit or net revenue is an event, where it left its own interval and is none: what

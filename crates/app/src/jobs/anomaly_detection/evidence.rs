@@ -113,11 +113,13 @@ impl Shop {
             let is_sparse = matches!(gauge, Gauge::Refunds | Gauge::RefundCost | Gauge::AdSpend | Gauge::ExtraExpenses);
             return if is_sparse { sparse(history.values, later) } else { Vec::new() };
         };
+        // Rent comes once a month, and among expenses of every day as well: as much as before is no news.
+        let least_high = if gauge == Gauge::ExtraExpenses { largest_of(history.values) } else { f64::NEG_INFINITY };
         later
             .filter_map(|(day, value)| {
                 let observed = (*value)?;
                 let (expected, interval) = baseline.forecast(day.day.weekday());
-                Some((day.day, Band { observed, expected, low: interval.low, high: interval.high }))
+                Some((day.day, Band { observed, expected, low: interval.low, high: interval.high.max(least_high) }))
             })
             .collect()
     }
@@ -130,8 +132,12 @@ fn sparse<'a>(
 ) -> Vec<(Date, Band)> {
     let known: Vec<f64> = history.iter().flatten().copied().collect();
     let expected = known.iter().sum::<f64>() / known.len().max(1) as f64;
-    let high = known.iter().copied().fold(0.0, f64::max);
+    let high = largest_of(history);
     later.filter_map(|(day, value)| Some((day.day, Band { observed: (*value)?, expected, low: 0.0, high }))).collect()
+}
+
+fn largest_of(history: &[Option<f64>]) -> f64 {
+    history.iter().flatten().copied().fold(0.0, f64::max)
 }
 
 /// What is left of revenue on the days before `first`, as a rule.
@@ -212,5 +218,26 @@ mod tests {
             assert!((band.expected - 100.5).abs() < 1.0 && band.low > 50.0, "{gauge}: {band:?}");
         }
         assert_eq!(bands(Gauge::GrossRevenue), []);
+    }
+
+    #[test]
+    fn rent_is_expected_among_expenses_of_every_day_as_well() {
+        const FIRST: Date = date!(2026 - 01 - 01);
+        let days: Vec<DayTotals> = (0..61).map(|day| DayTotals::quiet(FIRST + Duration::days(day))).collect();
+        let last = DayRange { first: days[60].day, last: days[60].day };
+        let (holidays, closed) = (BTreeSet::new(), BTreeSet::new());
+        let shop = Shop { days: days.clone(), holidays, closed, scored: last, zone: "UTC".parse().unwrap() };
+        let holds = |usual: f64, rent: f64| {
+            let days: Vec<&DayTotals> = days.iter().collect();
+            let mut paid = [Some(usual); 61];
+            (paid[10], paid[40], paid[60]) = (Some(900.0), Some(900.0), Some(rent));
+            let found = shop.bands(&days, &paid, last.first, Gauge::ExtraExpenses);
+            let [(_, band)] = found.as_slice() else { panic!("{found:?}") };
+            assert!(band.expected < 100.0, "{band:?}");
+            band.holds()
+        };
+        for usual in [0.0, 20.0] {
+            assert!(holds(usual, 900.0) && !holds(usual, 1_200.0));
+        }
     }
 }

@@ -250,7 +250,58 @@ fn a_day_without_an_order_is_no_event_where_few_come() {
     // What was paid back on it is one.
     days[189].refunds = Decimal::from(3_000);
     let told = found(&days);
-    assert!(told.iter().any(|metric| metric == "profit") && !told.iter().any(|metric| metric == "units"), "{told:?}");
+    let has = |told: &[String], metric: &str| told.iter().any(|of| of == metric);
+    assert!(has(&told, "profit") && !has(&told, "units") && !has(&told, "gross_revenue"), "{told:?}");
+    // So is what was spent on ads that sold nothing, and an expense that is larger than ever, unlike one of every day.
+    days[189] = DayTotals { ad_spend: Decimal::from(3_000), ..DayTotals::quiet(quiet) };
+    assert!(has(&found(&days), "profit"));
+    days[189] = DayTotals { extra_expenses: Decimal::from(3_000), ..DayTotals::quiet(quiet) };
+    assert!(has(&found(&days), "profit"));
+    days[189] = DayTotals::quiet(quiet);
+    days.iter_mut().for_each(|day| day.extra_expenses = Decimal::from(2));
+    assert_eq!(found(&days), [""; 0]);
+}
+
+#[test]
+fn rent_that_is_as_large_as_before_is_no_event_of_profit() {
+    for of_every_day in [0, 20] {
+        let mut days = shop();
+        for (at, day) in days.iter_mut().enumerate() {
+            day.cogs = day.gross_revenue / Decimal::TWO;
+            day.extra_expenses = Decimal::from(if at % 30 == 10 { 900 + of_every_day } else { of_every_day });
+        }
+        let told = |days: &[DayTotals]| -> Vec<String> {
+            let of_day = findings(days).into_iter().filter(|finding| finding.day == days[190].day);
+            of_day.map(|finding| finding.metric).collect()
+        };
+        assert_eq!(told(&days), [""; 0]);
+        let mut more = days.clone();
+        more[190].extra_expenses += Decimal::from(300);
+        let found = told(&more);
+        assert!(["profit", "margin"].iter().all(|metric| found.iter().any(|of| of == metric)), "{found:?}");
+        assert!(told(&half_sold(&days, 190)).iter().any(|of| of == "profit"));
+    }
+}
+
+#[test]
+fn expenses_of_every_week_hide_no_loss_of_sales() {
+    let mut days = shop();
+    for (at, day) in days.iter_mut().enumerate() {
+        day.cogs = day.gross_revenue / Decimal::TWO;
+        day.extra_expenses = Decimal::from(if at % 7 == 190 % 7 { 900 } else { 0 });
+    }
+    let half = half_sold(&days, 190);
+    let is_told =
+        |days: &[DayTotals]| findings(days).iter().any(|found| found.metric == "profit" && found.day == half[190].day);
+    assert!(is_told(&half) && !is_told(&days));
+}
+
+/// The same with half of the sales and of their goods on one day.
+fn half_sold(days: &[DayTotals], at: usize) -> Vec<DayTotals> {
+    let mut days = days.to_vec();
+    let day = &mut days[at];
+    (day.gross_revenue, day.cogs) = (day.gross_revenue / Decimal::TWO, day.cogs / Decimal::TWO);
+    days
 }
 
 #[test]
