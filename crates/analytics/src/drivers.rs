@@ -114,12 +114,29 @@ impl Breakdown {
         }
         let least = (ROUNDING * self.expected.abs()).max(f64::MIN_POSITIVE);
         let relative = |deviation: f64, expected: f64| deviation.abs() / expected.abs().max(least);
-        let deviation = self.observed - self.expected;
+        let others = self.observed - self.expected - driver.contribution;
+        // That it has nothing left is no chance.
+        let is_nearly_all = driver.observed != 0.0 && driver.expected.abs() > NEARLY_ALL * self.expected.abs();
+        // What went the other way did not go with it.
+        if !is_nearly_all && others * driver.contribution < 0.0 {
+            return true;
+        }
         let own = relative(driver.contribution, driver.expected);
-        let rest = relative(deviation - driver.contribution, self.expected - driver.expected);
-        let is_nearly_all = driver.expected.abs() > NEARLY_ALL * self.expected.abs();
+        let rest = relative(others, self.expected - driver.expected);
         let times = if is_nearly_all { FAR_APART } else { APART };
         own >= times * rest
+    }
+}
+
+/// How much a cause says, of those that are as likely: what moved more than where it did; of a platform that sells in one country
+/// alone the platform, of one that has a single campaign the campaign.
+fn closeness(driver: &Contribution) -> u8 {
+    match driver.part.as_ref().map(|part| part.dimension.as_str()) {
+        None => 4,
+        Some("campaign") => 3,
+        Some("platform") => 2,
+        Some("country") => 1,
+        Some(_) => 0,
     }
 }
 
@@ -270,15 +287,16 @@ impl Search<'_> {
             Some(std::iter::once(step).chain(onward).collect())
         });
         let says = |driver: &Contribution| match tree::lever(&driver.metric) {
-            _ if driver.part.is_some() && driver.observed == 0.0 => 2,
+            _ if driver.part.is_some() && driver.observed == 0.0 => 2 + closeness(driver),
             Some(Lever::Customers) if driver.part.is_none() => 0,
             _ => 1,
         };
-        let rank = |way: &[Step]| way.last().map_or((0, 0.0), |step| (says(&step.driver), step.to.confidence));
-        // Of equal ones the first: the campaign that is all of a platform's says more than the platform.
-        ways.rev().max_by(|a, b| {
+        let rank = |way: &[Step]| {
+            way.last().map_or((0, 0.0, 0), |step| (says(&step.driver), step.to.confidence, closeness(&step.driver)))
+        };
+        ways.max_by(|a, b| {
             let (a, b) = (rank(a), rank(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
         })
     }
 

@@ -218,7 +218,10 @@ fn a_part_is_split_into_the_parts_within_it() {
 #[case::everywhere(45.0, 4.2, 5.0, 3.6, None)]
 #[case::nearly_all_of_it(45.0, 0.4, 5.0, 0.8, None)]
 #[case::nearly_all_of_it_alone(45.0, 0.4, 5.0, 1.0, Some("orders[country=BR]"))]
+#[case::nearly_all_of_it_to_nothing(45.0, 0.0, 5.0, 0.8, Some("orders[country=BR]"))]
+#[case::all_of_it_to_nothing(45.0, 0.0, 5.0, 0.0, None)]
 #[case::the_larger_one(30.0, 0.4, 20.0, 1.0, Some("orders[country=BR]"))]
+#[case::one_against_the_others(45.0, 0.3, 15.0, 1.4, Some("orders[country=BR]"))]
 #[case::one_much_further(30.0, 0.3, 20.0, 0.8, Some("orders[country=BR]"))]
 #[case::one_a_little_further(30.0, 0.4, 20.0, 0.6, None)]
 fn a_part_that_went_as_the_whole_is_no_cause(
@@ -251,6 +254,26 @@ fn a_platform_that_sold_nothing_is_why_fewer_visitors_bought() {
     let found = explain(&facts, "orders", None).unwrap();
     assert_eq!(path(&found), ["orders[platform=mercadolibre]"], "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
+fn a_platform_that_sold_nothing_is_named_before_the_only_country_that_it_sells_in() {
+    let [silent, here, there] =
+        [(12.0, 56, 0.0), (18.0, 61, 1.0), (15.0, 62, 1.0)].map(|(n, seed, f)| steady(n, seed, f));
+    let others = added(&here, &there);
+    let mut facts = Facts::new(dates(DAYS));
+    facts.metric("orders", known(&added(&silent, &others)));
+    for (dimension, value, orders) in [
+        ("platform", "mercadolibre", &silent),
+        ("platform", "shopify", &others),
+        ("country", "MX", &silent),
+        ("country", "BR", &here),
+        ("country", "PT", &there),
+    ] {
+        facts.part(Part::of(dimension, value), "orders", known(orders));
+    }
+    let found = explain(&facts, "orders", None).unwrap();
+    assert_eq!(path(&found), ["orders[platform=mercadolibre]"], "{found:#?}");
 }
 
 #[test]

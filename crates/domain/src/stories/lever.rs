@@ -317,7 +317,9 @@ fn apart(day: &DayEvidence, dimension: Dimension, gauge: Gauge, whole: &Band) ->
         .max_by(|a, b| (a.band.deviation() / deviation).total_cmp(&(b.band.deviation() / deviation)))?;
     let share = furthest.band.deviation() / deviation;
     let relative = |deviation: f64, expected: f64| deviation.abs() / expected.abs().max(1.0);
-    let rest = relative(deviation - furthest.band.deviation(), whole.expected - furthest.band.expected);
+    let others = deviation - furthest.band.deviation();
+    // What went the other way did not go with it.
+    let rest = if others * deviation < 0.0 { 0.0 } else { relative(others, whole.expected - furthest.band.expected) };
     let own = relative(furthest.band.deviation(), furthest.band.expected);
     let is_part = furthest.band.expected <= NEARLY_ALL * whole.expected;
     let stands_out = is_part && share >= MOST && furthest.band.departure().abs() >= USUAL && own >= APART * rest;

@@ -91,6 +91,17 @@ fn outage(date: Date) -> DayEvidence {
 }
 
 #[test]
+fn a_country_that_fell_while_the_other_rose_is_the_lever() {
+    let mut moved = day(DAY, &[(Gauge::Orders, band(66.0, 100.0)), (Gauge::GrossRevenue, band(1_320.0, 2_000.0))]);
+    moved.parts = vec![
+        part(Dimension::Country, "BR", Gauge::Orders, band(21.0, 70.0)),
+        part(Dimension::Country, "PT", Gauge::Orders, band(45.0, 30.0)),
+    ];
+    let found = lever(Subject::Sales, &moved).unwrap();
+    assert_eq!((found.kind, found.part.as_deref()), (LeverKind::Country, Some("BR")));
+}
+
+#[test]
 fn an_outage_that_moved_six_metrics_is_one_story_of_its_platform() {
     use Metric::{GrossRevenue, NetRevenue, NewCustomers, Orders, Profit, Units};
     let findings: Vec<Finding> = [GrossRevenue, NetRevenue, Orders, Units, NewCustomers, Profit]
