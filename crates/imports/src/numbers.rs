@@ -156,7 +156,7 @@ pub(super) fn is_rounded(text: &str) -> bool {
 }
 
 /// What spreadsheets write where a formula fails, such as one that looks up a SKU: in English, Spanish and Portuguese.
-const FORMULA_ERRORS: [&str; 19] = [
+const FORMULA_ERRORS: [&str; 22] = [
     "#N/A",
     "#REF!",
     "#VALUE!",
@@ -176,6 +176,9 @@ const FORMULA_ERRORS: [&str; 19] = [
     "#¡NULO!",
     "#¡NUM!",
     "#NÚM!",
+    "#NULO!",
+    "#ERROR!",
+    "#ERRO!",
 ];
 
 /// Whether a text says no more than that a formula failed: it would be one SKU, order or customer for all of them.

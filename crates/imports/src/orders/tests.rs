@@ -111,6 +111,7 @@ async fn without_a_prefix_what_is_returned_on_a_day_is_a_refund_of_that_day() {
 #[case("1,7.89E+12,x,1,2010-12-01,2,,", "sku was rounded by a spreadsheet; take the number from the original export")]
 #[case("1,#N/A,x,1,2010-12-01,2,,", "sku is the error of a formula; take the value from the original export")]
 #[case("#¡REF!,A,x,1,2010-12-01,2,,", "order_id is the error of a formula; take the value from the original export")]
+#[case("1,#ERRO!,x,1,2010-12-01,2,,", "sku is the error of a formula; take the value from the original export")]
 #[case("1,A,x,,2010-12-01,2,,", "quantity is empty")]
 #[case("1,A,x,one,2010-12-01,2,,", "quantity is not a number")]
 #[case("1,A,x,1.5,2010-12-01,2,,", "quantity is not a whole number")]
