@@ -434,7 +434,8 @@ statement!(
         coalesce(array_agg(part) FILTER (WHERE part IS NOT NULL), '{}') AS parts,
         coalesce(array_agg(customers) FILTER (WHERE part IS NOT NULL), '{}') AS of_parts
     FROM (
-        SELECT segment, least(trunc(churn_score * 10), 9)::bigint AS part, count(*) AS customers,
+        SELECT segment, CASE WHEN churn_score IS NOT NULL THEN least(trunc(churn_score * 10), 9)::bigint END AS part,
+            count(*) AS customers,
             count(*) FILTER (WHERE last_purchase_at >= $2) AS active, sum(orders_count) AS orders_count,
             sum(revenue_total) AS revenue_total, sum(ltv_estimate) AS ltv_estimate, sum(churn_score) AS churn_score
         FROM customers WHERE account_id = $1 GROUP BY segment, part
