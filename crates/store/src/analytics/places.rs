@@ -2,36 +2,40 @@
 //! goes on behind it although it is gone.
 
 use diesel::{
-    prelude::*,
     result::Error,
     sql_types::{Array, BigInt},
 };
 use diesel_async::AsyncPgConnection;
 
-use crate::{
-    database::query::RunQueryDsl,
-    schema::{anomalies, inventory_items, risks},
-};
+use crate::database::query::RunQueryDsl;
 
 statement!(
-    KeepAnomalies<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    RemoveAnomalies<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    WITH gone AS (DELETE FROM anomalies WHERE account_id = $1 AND id = ANY($2) RETURNING account_id, id, detected_at)
     INSERT INTO gone_places (account_id, list, id, detected_at)
-    SELECT account_id, 'anomalies', id, detected_at FROM anomalies WHERE account_id = $1 AND id = ANY($2)"
+    SELECT account_id, 'anomalies', id, detected_at FROM gone"
 );
 
 statement!(
     /// An item may be back, with its id, and go again.
-    KeepItems<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    RemoveItems<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    WITH gone AS (
+        DELETE FROM inventory_items WHERE account_id = $1 AND id = ANY($2)
+        RETURNING account_id, id, urgency, days_rank, sku
+    )
     INSERT INTO gone_places (account_id, list, id, rank, amount, name)
-    SELECT account_id, 'inventory', id, urgency, days_rank, sku FROM inventory_items WHERE account_id = $1 AND id = ANY($2)
+    SELECT account_id, 'inventory', id, urgency, days_rank, sku FROM gone
     ON CONFLICT (account_id, list, id) DO UPDATE SET
         rank = excluded.rank, amount = excluded.amount, name = excluded.name, gone_at = excluded.gone_at"
 );
 
 statement!(
-    KeepRisks<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    RemoveRisks<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    WITH gone AS (
+        DELETE FROM risks WHERE account_id = $1 AND id = ANY($2) RETURNING account_id, id, severity_rank, expected_rank
+    )
     INSERT INTO gone_places (account_id, list, id, rank, amount)
-    SELECT account_id, 'risks', id, severity_rank, expected_rank FROM risks WHERE account_id = $1 AND id = ANY($2)"
+    SELECT account_id, 'risks', id, severity_rank, expected_rank FROM gone"
 );
 
 statement!(
@@ -41,8 +45,8 @@ statement!(
 );
 
 macro_rules! removal {
-    ($name:ident of $table:ident, $keep:ident) => {
-        /// Removes these rows of the account. Returns how many there were.
+    ($name:ident by $remove:ident) => {
+        /// Removes these rows of the account. Returns how many there were: another may have removed one meanwhile.
         pub(crate) async fn $name(
             connection: &mut AsyncPgConnection,
             account: i64,
@@ -52,13 +56,11 @@ macro_rules! removal {
                 return Ok(0);
             }
             Forget { account }.execute(connection).await?;
-            $keep { account, ids }.execute(connection).await?;
-            let removed = $table::table.filter($table::account_id.eq(account)).filter($table::id.eq_any(ids));
-            diesel::delete(removed).execute(connection).await
+            $remove { account, ids }.execute(connection).await
         }
     };
 }
 
-removal!(remove_anomalies of anomalies, KeepAnomalies);
-removal!(remove_items of inventory_items, KeepItems);
-removal!(remove_risks of risks, KeepRisks);
+removal!(remove_anomalies by RemoveAnomalies);
+removal!(remove_items by RemoveItems);
+removal!(remove_risks by RemoveRisks);

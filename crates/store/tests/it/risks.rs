@@ -199,6 +199,28 @@ async fn the_risk_of_a_webhook_or_shop_goes_when_its_owner_ends_it() {
     assert_eq!(left, [other]);
 }
 
+/// As when the owner ends a webhook while the night's run finds that it works.
+#[tokio::test]
+async fn what_another_removes_meanwhile_is_removed_once() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let low = Finding { kind: Kind::LowCredits, ..finding("credits", Severity::High, None) };
+    found(&db, account, DAY, vec![low]).await;
+    let next = DAY + Duration::DAY;
+    let (store, run) = (db.store.clone(), claim(&db, account, next).await);
+    let other = db.session().await;
+    let removal = "BEGIN; WITH gone AS (DELETE FROM risks RETURNING account_id, id)
+        INSERT INTO gone_places (account_id, list, id) SELECT account_id, 'risks', id FROM gone";
+    other.batch_execute(removal).await.unwrap();
+    let writing = tokio::spawn(async move { RiskWriter::replace(&*store, &run, vec![], at(next)).await });
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while db.sql.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::task::yield_now().await;
+    }
+    other.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(writing.await.unwrap().unwrap(), WriteOutcome::Rows(0));
+}
+
 #[tokio::test]
 async fn a_run_claimed_elsewhere_writes_nothing_and_the_next_one_all() {
     let db = fresh().await;
