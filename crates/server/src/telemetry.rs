@@ -1,6 +1,7 @@
 //! Logs and metrics.
 
 use std::{
+    borrow::Cow,
     io::{self, IsTerminal, StderrLock, Write},
     os::fd::AsFd,
     panic::{self, PanicHookInfo},
@@ -58,6 +59,8 @@ const AT_ONCE: usize = 4_096;
 
 /// Whether standard error did not take the last line.
 static IS_STUCK: AtomicBool = AtomicBool::new(false);
+/// Whether a line that standard error took in part has no end.
+static IS_CUT: AtomicBool = AtomicBool::new(false);
 
 /// Standard error. A reader that hangs, such as a collector of logs or a terminal that is held, would hold up everything that is
 /// logged about, and the end of the process.
@@ -73,20 +76,34 @@ impl Write for StandardError {
 
     /// A line, which no other comes in between.
     fn write_all(&mut self, line: &[u8]) -> io::Result<()> {
-        let mut stderr = io::stderr().lock();
-        for part in line.chunks(AT_ONCE) {
-            if self.may_skip && !takes_more(&stderr) {
-                metrics::counter!("log_lines_skipped_total").increment(1);
-                break;
-            }
-            stderr.write_all(part)?;
-        }
-        Ok(())
+        let may_skip = self.may_skip;
+        write_line(&mut io::stderr().lock(), line, &IS_CUT, |stderr| !may_skip || takes_more(stderr))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Writes a line as far as it is taken. One that was cut off is ended first, or this one would be read as its rest.
+fn write_line<W: Write>(
+    out: &mut W,
+    line: &[u8],
+    is_cut: &AtomicBool,
+    mut takes_more: impl FnMut(&W) -> bool,
+) -> io::Result<()> {
+    let line: Cow<'_, [u8]> =
+        if is_cut.load(Ordering::Relaxed) { [b"\n".as_slice(), line].concat().into() } else { line.into() };
+    for (place, part) in line.chunks(AT_ONCE).enumerate() {
+        if !takes_more(&*out) {
+            metrics::counter!("log_lines_skipped_total").increment(1);
+            is_cut.fetch_or(place > 0, Ordering::Relaxed);
+            return Ok(());
+        }
+        out.write_all(part)?;
+    }
+    is_cut.store(false, Ordering::Relaxed);
+    Ok(())
 }
 
 fn takes_more(stderr: &StderrLock<'_>) -> bool {
@@ -219,6 +236,23 @@ mod tests {
         let span = tracing::error_span!("request", request_id = "some-request", account_id = tracing::field::Empty);
         span.record("account_id", 7);
         span.in_scope(|| tracing::error!(cause = "the reason", "request failed"));
+    }
+
+    #[test]
+    fn a_line_after_one_that_was_cut_off_is_whole() {
+        let (mut out, is_cut) = (Vec::new(), AtomicBool::new(false));
+        let mut write = |line: &[u8], mut parts_taken: i32| {
+            let takes_more = |_: &Vec<u8>| {
+                parts_taken -= 1;
+                parts_taken >= 0
+            };
+            write_line(&mut out, line, &is_cut, takes_more).unwrap();
+        };
+        write(&[b'a'; AT_ONCE + 1], 1);
+        write(b"skipped\n", 0);
+        write(b"b\n", 1);
+        write(b"c\n", 1);
+        assert_eq!(&out[AT_ONCE..], b"\nb\nc\n");
     }
 
     #[test]
