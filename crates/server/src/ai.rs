@@ -73,7 +73,7 @@ pub fn model(config: &Config) -> anyhow::Result<Option<Arc<dyn LanguageModel>>> 
         (1..=LANGUAGE_MODEL_LIMIT_SECONDS).contains(&seconds),
         "llm_timeout_seconds must be from 1 to {LANGUAGE_MODEL_LIMIT_SECONDS}"
     );
-    let base_url = addresses::private("llm_base_url", &config.llm_base_url)?;
+    let base_url = addresses::private_or_near("llm_base_url", &config.llm_base_url)?;
     let client = ChatCompletions::new(ModelConfig {
         base_url: base_url.into(),
         key: config.llm_key.clone(),
