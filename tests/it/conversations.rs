@@ -124,6 +124,11 @@ async fn a_comment_becomes_a_conversation_that_waits_for_a_person() {
     assert_eq!(service.process.json("/api/v1/conversations", &stranger).await["data"], json!([]));
     for row in [&held, &found] {
         let path = format!("/api/v1/conversations/{}/judgement", row["id"]);
+        let contradicted = json!({"correct": true, "category": "spam"});
+        let refused = send(&service, Method::POST, &path, &key, contradicted).await;
+        assert_eq!((refused.0, &refused.1["param"]), (400, &json!("category")));
+        let same = json!({"correct": true, "category": row["category"]});
+        assert_eq!(send(&service, Method::POST, &path, &key, same).await.0, 200);
         let judged = send(&service, Method::POST, &path, &key, json!({"correct": true})).await;
         assert_eq!((judged.0, &judged.1["auto_reply"]["judged_correct"]), (200, &json!(true)));
     }

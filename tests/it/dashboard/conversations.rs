@@ -80,6 +80,12 @@ async fn the_queue_is_decided_on_and_the_bot_is_stopped() {
         let approved = browser.post(&format!("{other}/state"), &format!("state=approved{version}")).await;
         assert_eq!(approved.status, status, "{version}");
     }
+    let contradicted = browser.post(&format!("{path}/judgement"), "correct=true&category=other").await;
+    assert!(
+        contradicted.status == 400 && contradicted.text.contains("something else than the bot says"),
+        "{}",
+        contradicted.text
+    );
     assert_eq!(browser.post(&format!("{path}/judgement"), "correct=false&category=other").await.status, 303);
     assert!(browser.get(&path).await.text.contains("Somebody judged this wrong."));
     assert_eq!(browser.post(&format!("{path}/answer"), &unused).await.status, 303);

@@ -175,7 +175,7 @@ impl ReplyRequest {
 #[schema(as = ConversationJudgement)]
 pub struct JudgementRequest {
     correct: bool,
-    /// What the comment is really about.
+    /// What the comment is really about; with `correct: true` only what the bot took it for.
     #[schema(schema_with = names::comment_category_or_null)]
     category: Option<Category>,
 }
@@ -342,6 +342,7 @@ impl From<ActError> for ApiError {
                 Self::parameter("template_id", &error.to_string())
             }
             error @ (ActError::TooLong(_) | ActError::Contact) => Self::parameter("message", &error.to_string()),
+            error @ ActError::OtherCategory => Self::parameter("category", &error.to_string()),
             ActError::Idempotency(error) => error.into(),
         }
     }

@@ -94,7 +94,7 @@ pub async fn answer(
     match state.conversations.act(viewer.account(), id, act, by, None, (state.clock)()).await {
         Ok(_) => Ok(back(id, done, is_list)),
         Err(ActError::NotFound) => Err(PageError::NotFound),
-        Err(ActError::Transition) => Err(PageError::Conflict),
+        Err(ActError::Transition | ActError::OtherCategory) => Err(PageError::Conflict),
         Err(ActError::UnknownTemplate) => refused(&request, &viewer, &state, "template", "template-unused", sent).await,
         Err(ActError::UnusableTemplate) => {
             refused(&request, &viewer, &state, "template", "template-unusable", sent).await
@@ -227,6 +227,11 @@ pub async fn judge(
     match state.conversations.judge(viewer.account(), id, judgement, Some(entry), None, (state.clock)()).await {
         Ok(_) => Ok(back(id, "judged", false)),
         Err(ActError::NotFound) => Err(PageError::NotFound),
+        Err(ActError::OtherCategory) => {
+            let writer = writer(Some(&viewer), request.headers(), (state.clock)());
+            let fault = Some(("category", writer.say("judge-contradicted")));
+            draw(&request, &viewer, &state, Refused { fault, ..Refused::default() }).await
+        }
         Err(ActError::Idempotency(error)) => Err(error.into()),
         Err(_) => Err(PageError::Conflict),
     }
@@ -250,7 +255,7 @@ pub fn forms(
     let answers = [
         source.decide(),
         source.choose(&in_use(templates, found), template, of("template")),
-        source.judge(),
+        source.judge(of("category")),
         source.write(message, of("message")),
     ];
     let others = [Some(source.hand_over()), Some(source.status()), source.snooze()];
@@ -343,7 +348,7 @@ impl Forms<'_> {
     }
 
     /// The bot's decisions are judged, also after they were carried out.
-    fn judge(&self) -> Option<form::Form> {
+    fn judge(&self, error: Option<String>) -> Option<form::Form> {
         self.found.reply.as_ref().filter(|reply| reply.mode != Mode::Off)?;
         let value = |one: &Category| (*one, one.to_string(), category(self.writer, *one));
         let (label, unsaid) = (self.writer.say("judge-category"), self.writer.say("judge-unsaid"));
@@ -352,7 +357,7 @@ impl Forms<'_> {
             self.button("btn", "judge-right", ("correct", "true")),
             self.button("btn", "judge-wrong", ("correct", "false")),
         ];
-        Some(self.form("h-judge", "judge", "/judgement", vec![field], buttons))
+        Some(self.form("h-judge", "judge", "/judgement", vec![Field { error, ..field }], buttons))
     }
 
     fn hand_over(&self) -> form::Form {

@@ -161,6 +161,7 @@ judge = Was the decision right?
 judge-about = Judgements open the mode “Automatic”, and close it. They send nothing.
 judge-category = What the comment is about (optional)
 judge-unsaid = As the bot says
+judge-contradicted = It was not right if the comment is about something else than the bot says.
 judge-right = Right
 judge-wrong = Wrong
 take-over = Take over

@@ -161,6 +161,7 @@ judge = ¿Fue correcta la decisión?
 judge-about = Las evaluaciones abren el modo «Automático», y lo cierran. No envían nada.
 judge-category = De qué trata el comentario (opcional)
 judge-unsaid = Lo que dice el bot
+judge-contradicted = No fue correcta si el comentario trata de algo distinto de lo que dice el bot.
 judge-right = Correcta
 judge-wrong = Incorrecta
 take-over = Tomar la conversación

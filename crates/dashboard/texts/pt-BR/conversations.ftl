@@ -161,6 +161,7 @@ judge = A decisão foi certa?
 judge-about = As avaliações abrem o modo “Automático”, e o fecham. Não enviam nada.
 judge-category = Do que trata o comentário (opcional)
 judge-unsaid = O que diz o bot
+judge-contradicted = Não foi certa se o comentário trata de algo diferente do que o bot diz.
 judge-right = Certa
 judge-wrong = Errada
 take-over = Assumir a conversa

@@ -254,6 +254,9 @@ pub enum ActError {
     /// The network forbids to lead people elsewhere.
     #[error("must not hold a link, host name, mail address, telephone number or handle on this channel")]
     Contact,
+    /// A decision is judged right that took the comment for something else.
+    #[error("is not what the bot took the comment for, so that its decision was not right")]
+    OtherCategory,
     #[error(transparent)]
     Idempotency(#[from] IdempotencyError),
 }
@@ -334,7 +337,8 @@ pub trait ConversationStore: Send + Sync {
         now: OffsetDateTime,
     ) -> Result<Idempotent<Conversation>, ActError>;
     /// Notes a person's judgement of the newest decision; mode `auto` falls back to `approve` where it is no longer
-    /// earned. Refuses with [`ActError::NotFound`] and [`ActError::Transition`], where the bot has decided nothing.
+    /// earned. Refuses with [`ActError::NotFound`], [`ActError::Transition`], where the bot has decided nothing, and
+    /// [`ActError::OtherCategory`].
     async fn judge(
         &self,
         account: AccountId,

@@ -111,6 +111,15 @@ async fn judge(
         return Err(WriteError::Refused(ActError::NotFound));
     };
     let comment = decided_comment_id.ok_or(WriteError::Refused(ActError::Transition))?;
+    if judgement.correct
+        && let Some(category) = judgement.category
+    {
+        let decision = auto_replies::table.find((account.0, &channel, &comment)).select(auto_replies::category);
+        let decided: Option<String> = decision.first(connection).await.optional()?;
+        if decided.is_some_and(|decided| decided != category.as_str()) {
+            return Err(WriteError::Refused(ActError::OtherCategory));
+        }
+    }
     let judged = diesel::update(auto_replies::table.find((account.0, channel, comment)))
         .filter(auto_replies::mode.ne(Mode::Off.as_str()))
         .set((
