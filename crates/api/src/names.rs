@@ -131,7 +131,7 @@ impl PartialSchema for TemplateText {
 impl ToSchema for TemplateText {}
 
 /// [`EVERY_EVENT`] and the name of every event.
-static SUBSCRIBED: LazyLock<Vec<&'static str>> =
+pub static SUBSCRIBED: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| [EVERY_EVENT].into_iter().chain(EventKind::NAMES.iter().copied()).collect());
 
 macro_rules! schemas {

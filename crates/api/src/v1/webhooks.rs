@@ -5,7 +5,7 @@ use actix_web::web;
 use app::webhooks::{self, CreateFailure, SubscriptionRequest};
 use domain::{
     AccountId, SubscriptionId,
-    events::{self, EVERY_EVENT, EventKind, InvalidChoice},
+    events::{self, EVERY_EVENT, InvalidChoice},
     page::Page,
     webhooks::{
         CreateError, Subscription,
@@ -187,7 +187,7 @@ pub(super) fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
         InvalidChoice::Unknown(place) => ApiError::new(Code::UnknownEvent)
             .message(format!("`events` names at place {place} what is no event."))
             .param("events")
-            .allowed(EventKind::NAMES),
+            .allowed(&names::SUBSCRIBED),
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use api::State;
 use domain::{
     SubscriptionId,
+    events::EventKind,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     sealing::{Binding, MockSealer},
     webhooks::{CreateError, Created, MockWebhookStore, NewSubscription, Subscription},
@@ -118,6 +119,8 @@ fn a_faulty_field_is_named(#[case] body: &str, #[case] code: &str, #[case] param
     let answer = Service::start(state()).post("/api/v1/webhooks", body);
     assert_eq!(answer.error(), (400, code.to_owned()));
     assert_eq!((answer.json()["param"].as_str(), answer.json()["reason"].as_str()), (Some(param), reason));
+    let allowed = answer.json()["allowed"].clone();
+    assert_eq!(allowed[0] == "*" && allowed[1] == EventKind::NAMES[0], code == "unknown_event", "{allowed}");
 }
 
 #[test]
