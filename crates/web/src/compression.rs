@@ -21,7 +21,10 @@ pub async fn around(
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
     let mut response = next.call(request).await?;
-    tag_coded(response.headers_mut());
+    if response.headers().contains_key(header::CONTENT_ENCODING) {
+        tag_coded(response.headers_mut());
+        vary_once(response.headers_mut());
+    }
     Ok(response)
 }
 
@@ -39,6 +42,15 @@ fn tag_coded(headers: &mut HeaderMap) {
     if let Some(tag) = coded {
         headers.insert(header::ETAG, tag);
     }
+}
+
+/// An answer that may be coded says so whether it is or not; the compression adds the same to one that is.
+fn vary_once(headers: &mut HeaderMap) {
+    let mut is_said = false;
+    headers.retain(|name, value| {
+        let says_so = name.as_str() == "vary" && value.as_bytes().eq_ignore_ascii_case(b"accept-encoding");
+        !(says_so && std::mem::replace(&mut is_said, true))
+    });
 }
 
 /// The text of a tag as it is for the plain body.
