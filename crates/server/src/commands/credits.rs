@@ -132,6 +132,7 @@ impl Audit {
 
     fn meta(&self) -> anyhow::Result<Map<String, Value>> {
         for (name, text) in [("--reason", &self.reason), ("--by", &self.by)] {
+            anyhow::ensure!(!text.trim().is_empty(), "{name}: it must not be empty");
             domain::text::check(text, MAX_REASON_CHARS).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
         }
         Ok(Map::from_iter([("by".to_owned(), json!(self.by)), ("reason".to_owned(), json!(self.reason))]))
@@ -275,4 +276,21 @@ fn auto_topup(settings: &AutoTopup) -> Value {
         "last_failure": last_failure,
         "disabled_reason": disabled_reason,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_says_who_made_it_and_why() {
+        let meta = |reason: &str, by: &str| {
+            Audit { reason: reason.to_owned(), by: by.to_owned(), key: None, json: false }.meta()
+        };
+        let said = meta("goodwill", "ana").unwrap();
+        assert_eq!((&said["by"], &said["reason"]), (&json!("ana"), &json!("goodwill")));
+        for (reason, by, named) in [("", "ana", "--reason"), ("  ", "ana", "--reason"), ("goodwill", "", "--by")] {
+            assert!(meta(reason, by).unwrap_err().to_string().contains(named));
+        }
+    }
 }
