@@ -277,6 +277,8 @@ pub async fn sync(
     let answer = |asked| match asked {
         Asked::Due => Reply::done(&DoneBody::new(warnings)),
         Asked::Ended => Err(ApiError::new(Code::InvalidTransition).message("The connection has ended.")),
+        Asked::Demo => Err(ApiError::new(Code::InvalidTransition)
+            .message("The connection is one of the demo shop: no platform is behind it that could be read.")),
         Asked::Unknown => Err(path::no_integration()),
     };
     answered(work, answer).await

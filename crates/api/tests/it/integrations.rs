@@ -246,8 +246,8 @@ fn a_connection_is_read_now_and_ended() {
     });
     let mut integrations = MockIntegrationStore::new();
     integrations.expect_find().returning(|_, id| {
-        let ended = Integration { revoked_at: Some(NOW), ..integration(id.0) };
-        Ok((id.0 != 14).then_some(ended))
+        let known = Integration { revoked_at: (id.0 != 15).then_some(NOW), ..integration(id.0) };
+        Ok((id.0 != 14).then_some(known))
     });
     let service = Service::start(with_shops(Ports {
         syncs: Arc::new(syncs),
@@ -262,7 +262,11 @@ fn a_connection_is_read_now_and_ended() {
     assert_eq!((again.header("idempotent-replayed"), again.json()), (Some("true"), done.clone()));
     let invalid = service.post_with("/api/v1/integrations/12/sync", "", &[("Idempotency-Key", "a b")]);
     assert_eq!(invalid.error(), (400, "invalid_idempotency_key".to_owned()));
-    assert_eq!(service.post("/api/v1/integrations/13/sync", "").error(), (409, "invalid_transition".to_owned()));
+    for (id, said) in [(13, "has ended"), (15, "demo shop")] {
+        let refused = service.post(&format!("/api/v1/integrations/{id}/sync"), "");
+        assert_eq!(refused.error(), (409, "invalid_transition".to_owned()));
+        assert!(refused.text().contains(said), "{refused:?}");
+    }
     assert_eq!(service.post("/api/v1/integrations/14/sync", "").status, 404);
     let delete = |id: i64| {
         let token = bearer(BOTH);

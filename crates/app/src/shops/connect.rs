@@ -77,6 +77,8 @@ pub enum Asked {
     Due,
     /// The connection has ended.
     Ended,
+    /// No platform is behind the connection: it is one of the demo shop.
+    Demo,
     /// The account has no such connection.
     Unknown,
 }
@@ -242,10 +244,12 @@ impl ConnectService {
         let asked = self.ports.syncs.ask(account, id, key, note, self.ports.now()).await?;
         let value = if asked.value {
             Asked::Due
-        } else if self.ports.integrations.find(account, id).await?.is_some() {
-            Asked::Ended
         } else {
-            Asked::Unknown
+            match self.ports.integrations.find(account, id).await? {
+                Some(Integration { revoked_at: None, .. }) => Asked::Demo,
+                Some(_) => Asked::Ended,
+                None => Asked::Unknown,
+            }
         };
         Ok(Idempotent { value, replayed: asked.replayed })
     }

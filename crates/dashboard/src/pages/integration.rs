@@ -39,7 +39,7 @@ use crate::{
 /// Runs of a page.
 const LIMIT: i64 = 25;
 /// What was just done, as the address names it.
-const DONE: [&str; 3] = ["connected", "asked", "ended"];
+const DONE: [&str; 4] = ["connected", "asked", "demo", "ended"];
 /// Refused records of a run that are told; the API has the newest hundred.
 const REFUSALS: usize = 3;
 
@@ -75,6 +75,7 @@ pub async fn sync(request: HttpRequest, viewer: Viewer, state: Data<State>) -> R
     let note = Some(viewer.note(Action::ShopSyncRequested));
     match state.shops.sync(viewer.account(), id, None, note).await?.value {
         Asked::Due => Ok(see(&format!("/integrations/{id}?done=asked"))),
+        Asked::Demo => Ok(see(&format!("/integrations/{id}?done=demo"))),
         Asked::Ended => Err(PageError::Conflict),
         Asked::Unknown => Err(PageError::NotFound),
     }

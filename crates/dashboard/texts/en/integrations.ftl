@@ -60,6 +60,7 @@ connection-error-not_delivering = the platform answers, but not with what was as
 connection-error-unreachable = the platform does not answer.
 connection-done-connected = Connected. Its history is being read, newest orders first.
 connection-done-asked = It is being read now. The newest run stands in the list below when it has ended.
+connection-done-demo = This connection is one of the demo shop: no platform is behind it, and nothing is read.
 connection-done-ended = Disconnected. What was read stays.
 sync-now = Read now
 connection-again = Connect it again

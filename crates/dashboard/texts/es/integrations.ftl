@@ -60,6 +60,7 @@ connection-error-not_delivering = la plataforma responde, pero no con lo que se 
 connection-error-unreachable = la plataforma no responde.
 connection-done-connected = Conectada. Se está leyendo su historial, los pedidos más nuevos primero.
 connection-done-asked = Se está leyendo ahora. La lectura más nueva aparece en la lista de abajo cuando termina.
+connection-done-demo = Esta conexión es de la tienda de demostración: no hay ninguna plataforma detrás, y no se lee nada.
 connection-done-ended = Desconectada. Lo leído queda.
 sync-now = Leer ahora
 connection-again = Conectarla de nuevo

@@ -60,6 +60,7 @@ connection-error-not_delivering = a plataforma responde, mas não com o que foi 
 connection-error-unreachable = a plataforma não responde.
 connection-done-connected = Conectada. Seu histórico está sendo lido, os pedidos mais novos primeiro.
 connection-done-asked = Está sendo lida agora. A leitura mais nova aparece na lista abaixo quando termina.
+connection-done-demo = Esta conexão é da loja de demonstração: não há nenhuma plataforma por trás, e nada é lido.
 connection-done-ended = Desconectada. O que foi lido fica.
 sync-now = Ler agora
 connection-again = Conectá-la de novo

@@ -108,6 +108,7 @@ pub async fn run(
             match service().await?.sync(account, id, None, None).await?.value {
                 Asked::Due => println!("It is read as soon as a process that works has a place free."),
                 Asked::Ended => anyhow::bail!("connection {id} has ended"),
+                Asked::Demo => anyhow::bail!("connection {id} is one of the demo shop: no platform is behind it"),
                 Asked::Unknown => return Err(unknown(account, id)),
             }
             Ok(())
