@@ -4,6 +4,7 @@
 use actix_web::HttpResponse;
 use domain::{
     AccountId,
+    error::Chain,
     idempotency::{AnswerStore, IdempotencyError, IdempotencyKey},
 };
 use ring::digest::{SHA256, digest};
@@ -73,7 +74,7 @@ impl Now<'_> {
         if let Some(key) = &self.key
             && let Err(error) = self.answers.answered(self.account, key, json!({ "shown": shown }), self.at).await
         {
-            tracing::warn!(%error, "that a form was sent is not noted");
+            tracing::warn!(error = %Chain(&error), "that a form was sent is not noted");
         }
     }
 
