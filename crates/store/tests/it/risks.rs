@@ -209,9 +209,12 @@ async fn what_another_removes_meanwhile_is_removed_once() {
     let next = DAY + Duration::DAY;
     let (store, run) = (db.store.clone(), claim(&db, account, next).await);
     let other = db.session().await;
-    let removal = "BEGIN; WITH gone AS (DELETE FROM risks RETURNING account_id, id)
-        INSERT INTO gone_places (account_id, list, id) SELECT account_id, 'risks', id FROM gone";
-    other.batch_execute(removal).await.unwrap();
+    let removal = format!(
+        "BEGIN; WITH gone AS (DELETE FROM risks WHERE account_id = {} RETURNING account_id, id)
+         INSERT INTO gone_places (account_id, list, id) SELECT account_id, 'risks', id FROM gone",
+        account.0
+    );
+    other.batch_execute(&removal).await.unwrap();
     let writing = tokio::spawn(async move { RiskWriter::replace(&*store, &run, vec![], at(next)).await });
     let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     while db.sql.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
