@@ -31,7 +31,7 @@ use tracing::Instrument;
 use super::{
     sync::{HEARTBEAT, LEASE_SECONDS, Syncer},
     tokens::AccessError,
-    turn::{Stopped, Turn},
+    turn::{AGAIN_AFTER, Stopped, Turn},
     unknown_orders::UnknownOrders,
 };
 use crate::{outage, worker};
@@ -45,7 +45,8 @@ const TAKEN: i64 = 200;
 /// How long a process keeps hooks to itself without saying so again, which it does every [`HEARTBEAT`]: what one that dies had taken
 /// waits for no longer, and with it all later hooks of the connection.
 const HELD: Duration = Duration::minutes(2);
-/// Attempts after which a hook is given up: the changes that it stands for are found by polling.
+/// Attempts after which a hook is given up: the changes that it stands for are found by polling. Those of our own, which are
+/// not, are put off for longer.
 const MAX_ATTEMPTS: i64 = 12;
 
 /// Acts on hooks.
@@ -192,6 +193,9 @@ impl HookWorker {
         for entry in &taken.entries {
             if needs_access(&entry.topic) && integration.revoked_at.is_none() {
                 to_read.push(entry);
+            } else if entry.is_ours() {
+                // A shop that is connected again is read on from where it ended.
+                settled.later.push((entry.id, self.syncer.ports.now() + AGAIN_AFTER));
             } else {
                 self.note(taken, integration, entry).await?;
                 settled.done.push(entry.id);
@@ -315,7 +319,9 @@ impl HookWorker {
         if ids.is_empty() {
             return Ok(());
         }
-        let (known, mut left) = (turn.known(&ids).await?, self.unknown_orders.left(connection, now));
+        let (mut known, mut left) = (turn.known(&ids).await?, self.unknown_orders.left(connection, now));
+        // The platform itself named them.
+        known.extend(entries.iter().filter(|entry| entry.is_ours()).filter_map(|entry| named(entry)).cloned());
         let is_full = left == 0;
         let (asked, put_off): (Vec<String>, Vec<String>) = ids.into_iter().partition(|id| {
             let (is_known, has_room) = (known.contains(id), left > 0);
@@ -385,11 +391,15 @@ const fn named(entry: &InboxEntry) -> Option<&String> {
     }
 }
 
-/// Puts hooks back, each time for twice as long; after many attempts polling has found what they tell of.
+/// Puts hooks back, each time for twice as long; after many attempts polling has found what they tell of, but for our own.
 fn postpone(entries: &[&InboxEntry], now: OffsetDateTime, settled: &mut Settled) {
     for entry in entries {
         if entry.attempts >= MAX_ATTEMPTS {
-            settled.done.push(entry.id);
+            if entry.is_ours() {
+                settled.later.push((entry.id, now + AGAIN_AFTER));
+            } else {
+                settled.done.push(entry.id);
+            }
             continue;
         }
         let doublings = u32::try_from(entry.attempts.saturating_sub(1)).unwrap_or_default().min(10);

@@ -20,6 +20,7 @@ use domain::{
         Purpose, ShopError, ShopInfo, ShopReader, Timing, Window,
         connections::Description,
         hooks::{Hook, Topic},
+        inbox,
         known_orders::Position,
         sync::{
             Counts, Cursor, EndedRun, INTERVAL, LeasedSync, MAX_PAUSE, Outcome, Progress, Refusal, RunError, Stream,
@@ -50,7 +51,7 @@ const MAX_AHEAD: Duration = Duration::DAY;
 /// How soon a connection is looked at again whose token another process is renewing.
 const BUSY_PAUSE: Duration = Duration::seconds(10);
 /// How soon an order is read again that the platform failed to show whole. That it fails may last: it is not asked for often.
-const AGAIN_AFTER: Duration = Duration::hours(6);
+pub(super) const AGAIN_AFTER: Duration = Duration::hours(6);
 /// How soon a connection is looked at again after trouble here.
 const TROUBLE_PAUSE: Duration = Duration::minutes(1);
 /// How long the platform has to take the address of hooks.
@@ -537,7 +538,7 @@ impl<'a> Turn<'a> {
         for order in orders {
             let hook = Hook {
                 shop_id: self.held.access.shop_id.clone(),
-                topic_name: "orders/again".to_owned(),
+                topic_name: inbox::AGAIN.to_owned(),
                 topic: Topic::Order(Some(order.clone())),
                 dedup_key: format!("again/{order}/{moment}"),
             };

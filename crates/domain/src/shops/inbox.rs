@@ -9,8 +9,11 @@ use crate::{AccountId, InboxId, IntegrationId, StoreError, accounts::Platform};
 /// How long hooks are kept at most: done or not, those of platforms that sign none until they are done.
 pub const KEEP: Duration = Duration::days(30);
 
-/// Hooks of a connection that wait at most, of a platform that signs none: anybody could send more.
+/// Hooks of a connection that wait at most, of a platform that signs none: anybody could send more. Those of the topic [`AGAIN`]
+/// are none of them.
 pub const MAX_UNSIGNED: i64 = 1_000;
+/// Topic of what this service has itself read again, since the platform failed to show an order whole. Nothing else tells of it.
+pub const AGAIN: &str = "orders/again";
 /// How long hooks of such a platform that name nothing are gathered: they are one.
 pub const GATHERED: Duration = Duration::seconds(10);
 
@@ -46,6 +49,13 @@ pub struct InboxEntry {
     pub received_at: OffsetDateTime,
     /// How often it was taken, this time included.
     pub attempts: i64,
+}
+
+impl InboxEntry {
+    /// Whether it is lost for good when it is given up: polling does not find it.
+    pub fn is_ours(&self) -> bool {
+        self.topic_name == AGAIN
+    }
 }
 
 /// Hooks of a connection that one process acts on.

@@ -11,7 +11,7 @@ use domain::{
     accounts::Platform,
     shops::{
         hooks::{Hook, Topic},
-        inbox::{GATHERED, Inbox, InboxEntry, MAX_UNSIGNED, Received, Taken, Waiting},
+        inbox::{AGAIN, GATHERED, Inbox, InboxEntry, MAX_UNSIGNED, Received, Taken, Waiting},
     },
 };
 use serde_json::Value;
@@ -111,10 +111,15 @@ statement!(
 );
 
 statement!(
-    /// Whether more than `skipped` hooks of a connection are open.
-    HasOpen(account: i64 => BigInt, integration: i64 => BigInt, skipped: i64 => BigInt) -> Scalar<Bool> = "
+    /// Whether more than `skipped` hooks of a connection are open, but those of one topic.
+    HasOpen<'a>(
+        account: i64 => BigInt,
+        integration: i64 => BigInt,
+        but: &'a str => Text,
+        skipped: i64 => BigInt,
+    ) -> Scalar<Bool> = "
     SELECT EXISTS (SELECT FROM provider_inbox
-        WHERE account_id = $1 AND integration_id = $2 AND processed_at IS NULL OFFSET $3)"
+        WHERE account_id = $1 AND integration_id = $2 AND processed_at IS NULL AND topic_name <> $3 OFFSET $4)"
 );
 
 statement!(
@@ -254,9 +259,10 @@ async fn put(
         if !is_connected && !for_all {
             continue;
         }
-        // Those that are gathered are few anyhow.
-        if !is_signed && gathered.is_none() {
-            let open = HasOpen { account: owner_id, integration: integration_id, skipped: MAX_UNSIGNED - 1 };
+        // Those that are gathered are few anyhow, and our own nobody else can send.
+        if !is_signed && gathered.is_none() && hook.topic_name != AGAIN {
+            let skipped = MAX_UNSIGNED - 1;
+            let open = HasOpen { account: owner_id, integration: integration_id, but: AGAIN, skipped };
             let is_full: bool = open.get_result(connection).await.map_err(store_error)?;
             if is_full {
                 outcome = Received::TooMany;

@@ -7,7 +7,7 @@ use domain::{
     shops::{
         ShopError,
         hooks::{PrivacyRequest, Topic, TriggeredAt},
-        inbox::InboxEntry,
+        inbox::{AGAIN, InboxEntry},
         sync::Stream,
     },
 };
@@ -89,6 +89,43 @@ async fn orders_that_are_not_there_are_asked_for_some_times_an_hour() {
     world.pass(Duration::HOUR);
     world.act_with(&worker, hooks()).await;
     assert_eq!(asked_for().len(), 21);
+}
+
+/// Nothing else tells of them: the cursor is behind them, and orders that were never stored are in no nightly list.
+#[tokio::test]
+async fn orders_that_the_platform_failed_to_show_are_never_given_up() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.place("1", START - Duration::HOUR, dec!(10));
+    let worker = world.worker();
+    let receive_own = |attempts: i64| {
+        world.receive([of_order("1")]);
+        for entry in &mut world.store.database().entries {
+            (entry.topic_name, entry.attempts) = (AGAIN.to_owned(), attempts);
+        }
+    };
+    let later = [(InboxId(1), START + Duration::hours(6))];
+
+    receive_own(99);
+    world.platform.fail([ShopError::Unavailable("HTTP 503".to_owned())]);
+    worker.tick().await.unwrap();
+    assert_eq!(world.done(), [] as [i64; 0]);
+    assert_eq!(world.store.database().postponed, later);
+
+    let gone: Vec<_> = (100..120).map(|number| number.to_string()).collect();
+    world.act_with(&worker, gone.iter().map(|id| of_order(id))).await;
+    receive_own(1);
+    worker.tick().await.unwrap();
+    assert_eq!(
+        (world.order_ids(), world.done()),
+        (vec!["1".to_owned()], vec![1]),
+        "it is none of those that may not be there"
+    );
+
+    world.store.database().integration.as_mut().unwrap().revoked_at = Some(START);
+    receive_own(1);
+    worker.tick().await.unwrap();
+    assert_eq!(world.done(), [] as [i64; 0]);
+    assert_eq!(world.store.database().postponed, later, "the shop may be connected again");
 }
 
 /// A read that was asked for stays to be done, whatever else takes the connection meanwhile.

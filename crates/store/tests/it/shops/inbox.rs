@@ -7,7 +7,7 @@ use domain::{
     shops::{
         connections::{ConnectionStore, Revocation},
         hooks::{Hook, PrivacyRequest, Topic},
-        inbox::{Inbox, Received, Waiting},
+        inbox::{AGAIN, Inbox, Received, Waiting},
     },
 };
 use time::Duration;
@@ -145,6 +145,10 @@ async fn of_unsigned_hooks_so_many_wait_and_none_is_kept_that_is_done() {
         async |key: &str| db.store.receive(Platform::Mercadolibre, hook("9", key, order(key)), NOW).await.unwrap();
     assert_eq!(unsigned("x").await, Received::Stored);
     assert_eq!(unsigned("y").await, Received::TooMany);
+    // What this service has itself read again neither waits for them nor keeps them from being received.
+    let own = Hook { topic_name: AGAIN.to_owned(), ..hook("9", "own", order("7")) };
+    let own = db.store.receive(Platform::Mercadolibre, own, NOW + Duration::HOUR).await.unwrap();
+    assert_eq!(own, Received::Stored);
     assert_eq!(receive(&db, hook("a", "x", order("1"))).await, Received::Stored);
 
     let taken = db.store.take(mine, NOW, UNTIL, 2).await.unwrap().entries;
@@ -153,7 +157,7 @@ async fn of_unsigned_hooks_so_many_wait_and_none_is_kept_that_is_done() {
     let rows =
         "SELECT count(*), count(*) FILTER (WHERE processed_at IS NULL) FROM provider_inbox WHERE account_id = $1";
     let row = db.sql.query_one(rows, &[&mine.account.0]).await.unwrap();
-    assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1)), (998, 998));
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1)), (999, 999));
     assert_eq!(unsigned("y").await, Received::Stored);
 }
 
