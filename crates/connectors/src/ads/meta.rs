@@ -155,7 +155,7 @@ impl ShopReader for Meta {
 
 #[cfg(test)]
 mod tests {
-    use domain::shops::Secret;
+    use domain::{ads::Status, shops::Secret};
     use rust_decimal::dec;
     use time::macros::date;
 
@@ -195,5 +195,23 @@ mod tests {
             _ => ACCOUNT,
         });
         assert_eq!(ended.await, Err(ShopError::Unauthorized));
+        // What passes is waited for: days that are long over are not read again.
+        let away = read(|request| match request {
+            request if request.contains("/insights?") => INSIGHTS,
+            request if request.contains("/ads?") => ("503 Service Unavailable", "<html>"),
+            _ => ACCOUNT,
+        });
+        assert!(matches!(away.await, Err(ShopError::Unavailable(_))));
+    }
+
+    #[tokio::test]
+    async fn an_ad_that_is_not_listed_is_gone() {
+        let told = read(|request| match request {
+            request if request.contains("/insights?") => INSIGHTS,
+            request if request.contains("/ads?") => ("200 OK", r#"{"data":[]}"#),
+            _ => ACCOUNT,
+        });
+        let told = told.await.unwrap();
+        assert_eq!((told.rows[0].detail.status, told.refused.len()), (Some(Status::Archived), 0));
     }
 }

@@ -35,17 +35,65 @@ pub fn spent(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
     if is_importable_cost(amount) { Ok(amount) } else { Err(ShopError::Malformed(field.to_owned())) }
 }
 
-/// Passes over that `ads` are not shown, if it is no trouble of the ad account: what they did is known all the same.
-pub fn not_shown(ads: &[&str], error: ShopError) -> Result<Option<Refused>, ShopError> {
-    match error {
-        ShopError::Unauthorized | ShopError::Suspended | ShopError::MissingScope(_) | ShopError::Throttled(_) => {
-            Err(error)
+/// Asks what ads show, some at a time, and in halves where that is refused: one ad that fails keeps no other from being shown, and
+/// nothing of what they did from being read.
+#[derive(Debug)]
+pub struct Asking<'a> {
+    waiting: Vec<&'a [&'a str]>,
+    failed: Vec<(&'a [&'a str], ShopError)>,
+    is_answered: bool,
+}
+
+impl<'a> Asking<'a> {
+    pub fn new(ads: &'a [&'a str], at_once: usize) -> Self {
+        Self { waiting: ads.chunks(at_once).rev().collect(), failed: Vec::new(), is_answered: false }
+    }
+
+    /// Those that are asked for next.
+    pub fn take(&mut self) -> Option<&'a [&'a str]> {
+        self.waiting.pop()
+    }
+
+    pub fn answered(&mut self) {
+        self.is_answered = true;
+    }
+
+    /// # Errors
+    /// `error`, where it is trouble of the ad account.
+    pub fn failed(&mut self, ads: &'a [&'a str], error: ShopError) -> Result<(), ShopError> {
+        use ShopError::{MissingScope, Suspended, Throttled, Unauthorized};
+        if matches!(error, Unauthorized | Suspended | MissingScope(_) | Throttled(_)) {
+            return Err(error);
         }
-        error => Ok(ads.first().map(|first| Refused {
-            kind: "ad",
-            external_id: (*first).to_owned(),
-            reason: format!("what it and {} others show is not told: {error}", ads.len() - 1),
-        })),
+        // Where not even one alone is shown it may be of none of them: then the others are asked for as they are.
+        if ads.len() > 1 && (self.is_answered || self.failed.is_empty()) {
+            let (first, second) = ads.split_at(ads.len() / 2);
+            self.waiting.extend([second, first]);
+        } else {
+            self.failed.push((ads, error));
+        }
+        Ok(())
+    }
+
+    /// What is said of ads that are not shown.
+    ///
+    /// # Errors
+    /// Trouble of the network, where it answered for no ad: that passes, and nobody asks for days again that are long over.
+    pub fn end(self) -> Result<Vec<Refused>, ShopError> {
+        if !self.is_answered
+            && let Some((_, trouble)) = self.failed.iter().find(|(_, error)| matches!(error, ShopError::Unavailable(_)))
+        {
+            return Err(trouble.clone());
+        }
+        let refused = self.failed.into_iter().filter_map(|(ads, error)| {
+            let (first, others) = ads.split_first()?;
+            let reason = match others.len() {
+                0 => format!("what it shows is not told: {error}"),
+                others => format!("what it and {others} others show is not told: {error}"),
+            };
+            Some(Refused { kind: "ad", external_id: (*first).to_owned(), reason })
+        });
+        Ok(refused.collect())
     }
 }
 
@@ -57,4 +105,53 @@ pub fn text_of(text: &str) -> Option<String> {
 /// How something is called, else its number.
 pub fn named(name: Option<&str>, number: &str) -> String {
     name.and_then(|name| clean(name, MAX_NAME)).unwrap_or_else(|| number.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADS: [&str; 8] = ["1", "2", "3", "4", "5", "6", "7", "8"];
+
+    fn trouble() -> ShopError {
+        ShopError::Unavailable("it answered with 503".to_owned())
+    }
+
+    /// What is shown where a query with one of `failing` fails, what is said of the others, and how many queries that took.
+    fn asked(failing: &[&str], error: &ShopError) -> (Vec<&'static str>, Result<Vec<String>, ShopError>, usize) {
+        let (mut asking, mut shown, mut queries) = (Asking::new(&ADS, 4), Vec::new(), 0);
+        while let Some(some) = asking.take() {
+            queries += 1;
+            if some.iter().any(|ad| failing.contains(ad)) {
+                asking.failed(some, error.clone()).unwrap();
+            } else {
+                asking.answered();
+                shown.extend(some);
+            }
+        }
+        let refused = asking.end().map(|refused| refused.into_iter().map(|refused| refused.external_id).collect());
+        (shown, refused, queries)
+    }
+
+    #[test]
+    fn one_ad_that_fails_keeps_no_other_from_being_shown() {
+        for error in [trouble(), ShopError::TooMany, ShopError::Rejected("code 100".to_owned())] {
+            for ad in ADS {
+                let (shown, refused, queries) = asked(&[ad], &error);
+                let others: Vec<_> = ADS.into_iter().filter(|other| *other != ad).collect();
+                assert_eq!((shown, refused, queries), (others, Ok(vec![ad.to_owned()]), 6));
+            }
+        }
+    }
+
+    #[test]
+    fn an_outage_is_trouble_of_no_ad_and_a_refusal_of_all_keeps_no_spend_from_being_read() {
+        let (shown, refused, queries) = asked(&ADS, &trouble());
+        assert_eq!((shown, refused, queries), (vec![], Err(trouble()), 6));
+        let (shown, refused, queries) = asked(&ADS, &ShopError::Rejected("code 100".to_owned()));
+        assert_eq!((shown.len(), refused.map(|refused| refused.len()), queries), (0, Ok(4), 6));
+        let mut asking = Asking::new(&ADS, 4);
+        let some = asking.take().unwrap();
+        assert_eq!(asking.failed(some, ShopError::Unauthorized), Err(ShopError::Unauthorized));
+    }
 }

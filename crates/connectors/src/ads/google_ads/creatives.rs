@@ -9,7 +9,7 @@ use domain::{
 use ring::digest::{SHA256, digest};
 
 use super::{
-    super::rows::{Shape, not_shown, text_of},
+    super::rows::{Asking, Shape, text_of},
     api::{Api, Caller},
     figures::status,
     wire::{Ad, AdRow, Asset, Assets, Text},
@@ -55,15 +55,18 @@ pub(super) async fn of_ads(
     ads: &BTreeSet<String>,
 ) -> Result<(ByNumber, Vec<Refused>), ShopError> {
     let numbers = ads.iter().map(String::as_str).collect::<Vec<_>>();
-    let (mut found, mut refused) = (HashMap::new(), Vec::new());
-    for some in numbers.chunks(AT_ONCE) {
+    let (mut found, mut asking) = (HashMap::new(), Asking::new(&numbers, AT_ONCE));
+    while let Some(some) = asking.take() {
         let query = format!("SELECT {FIELDS} FROM ad_group_ad WHERE ad_group_ad.ad.id IN ({})", some.join(", "));
         match api.search::<AdRow>(caller, &query).await {
-            Ok(all) => found.extend(all.into_iter().map(shown)),
-            Err(error) => refused.extend(not_shown(some, error)?),
+            Ok(all) => {
+                asking.answered();
+                found.extend(all.into_iter().map(shown));
+            }
+            Err(error) => asking.failed(some, error)?,
         }
     }
-    Ok((found, refused))
+    Ok((found, asking.end()?))
 }
 
 fn shown(row: AdRow) -> ((String, String), Shown) {

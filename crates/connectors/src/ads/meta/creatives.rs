@@ -9,7 +9,7 @@ use domain::{
 use serde_json::json;
 
 use super::{
-    super::rows::{Shape, not_shown, text_of},
+    super::rows::{Asking, Shape, text_of},
     act,
     api::{Api, Caller},
     insights::STATES,
@@ -27,7 +27,7 @@ pub(super) struct Shown {
     pub creative: Option<Shape>,
 }
 
-/// The ads with these numbers, by number, and what is said where they are not shown; those that are gone are left out.
+/// The ads with these numbers, by number, and what is said where they are not shown; those that are not listed are gone.
 ///
 /// Unverified: that the list of ads is filtered by `ad.id`, and gives deleted ones when their state is asked for.
 pub(super) async fn of_ads(
@@ -36,8 +36,8 @@ pub(super) async fn of_ads(
     ads: &BTreeSet<&str>,
 ) -> Result<(HashMap<String, Shown>, Vec<Refused>), ShopError> {
     let numbers = ads.iter().copied().collect::<Vec<_>>();
-    let (mut found, mut refused) = (HashMap::new(), Vec::new());
-    for some in numbers.chunks(AT_ONCE) {
+    let (mut found, mut asking) = (HashMap::new(), Asking::new(&numbers, AT_ONCE));
+    while let Some(some) = asking.take() {
         let filter = json!([
             { "field": "ad.id", "operator": "IN", "value": some },
             { "field": "ad.effective_status", "operator": "IN", "value": STATES },
@@ -46,11 +46,16 @@ pub(super) async fn of_ads(
         let limit = AT_ONCE.to_string();
         let query = [("fields", FIELDS), ("filtering", filter.as_str())];
         match api.pages::<Ad>(caller, &[&act(caller.account), "ads"], &query, &limit).await {
-            Ok(all) => found.extend(all.into_iter().map(|ad| (ad.id.0.clone(), shown(ad)))),
-            Err(error) => refused.extend(not_shown(some, error)?),
+            Ok(all) => {
+                asking.answered();
+                let gone = || Shown { status: Status::Archived, creative: None };
+                found.extend(some.iter().map(|ad| ((*ad).to_owned(), gone())));
+                found.extend(all.into_iter().map(|ad| (ad.id.0.clone(), shown(ad))));
+            }
+            Err(error) => asking.failed(some, error)?,
         }
     }
-    Ok((found, refused))
+    Ok((found, asking.end()?))
 }
 
 fn shown(ad: Ad) -> Shown {

@@ -466,6 +466,44 @@ async fn what_a_platform_no_longer_tells_of_its_days_is_gone_and_its_names_are_t
     assert_eq!(overview.coverage, [Coverage { platform: AdPlatform::Meta, days: 2, is_synced: true }]);
 }
 
+/// A network shows its ads at one time, and refuses to at another.
+#[tokio::test]
+async fn what_a_platform_does_not_show_of_an_ad_stays_as_it_is_known() {
+    let shop = Shop::open().await;
+    let told = |name: &str, ad_set: &str, shown: Option<(Format, &str)>| {
+        let row = row("77", "1", dec!(10));
+        let names = AdNames { campaign: "Spring".into(), ad_set: ad_set.into(), ad: name.into() };
+        let detail = AdDetail {
+            ad_set: "8".into(),
+            creative: shown.map(|(_, key)| key.to_owned()),
+            format: shown.map(|(format, _)| format),
+            status: shown.map(|_| Status::Paused),
+            names: Some(names),
+            ..row.detail
+        };
+        vec![AdSpendRow { platform: "google 5".into(), detail, ..row }]
+    };
+    let account = AdAccount { name: "google 5".into(), zone: None, tells_all: true };
+    let source = AdSource::Platform { account, first: DAY, last: DAY };
+    let import =
+        async |read: Vec<AdSpendRow>| shop.importer.ad_spend(shop.target(), source.clone(), rows(read)).await.unwrap();
+    let known = async || {
+        let known = "SELECT concat_ws(' ', ad.name, above.name, ad.status, c.key)
+            FROM ad_entities ad JOIN ad_entities above ON above.account_id = $1 AND above.id = ad.parent_id
+                JOIN creatives c ON c.account_id = $1 AND c.id = ad.creative_id
+            WHERE ad.account_id = $1 AND ad.level = 'ad'";
+        shop.texts(known).await
+    };
+    import(told("1", "8", None)).await;
+    assert_eq!(known().await, ["1 8 active google:unknown:1"]);
+    import(told("Kettle", "Everybody", Some((Format::Video, "99")))).await;
+    assert_eq!(known().await, ["Kettle Everybody paused google:video:99"]);
+    import(told("1", "8", None)).await;
+    assert_eq!(known().await, ["Kettle Everybody paused google:video:99"]);
+    import(told("Kettle 2", "All", Some((Format::Image, "7")))).await;
+    assert_eq!(known().await, ["Kettle 2 All paused google:image:7"]);
+}
+
 #[tokio::test]
 async fn a_platform_that_is_spelled_otherwise_is_the_same() {
     let shop = Shop::open().await;

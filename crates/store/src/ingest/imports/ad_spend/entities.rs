@@ -73,12 +73,13 @@ session_statement!(
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    AD_SETS(account: BigInt) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
+    /// A platform that calls one by its number does not tell the name.
+    AD_SETS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
     SELECT DISTINCT ON (campaign_id, ad_set) $1::bigint, ad_account_id, 'ad_set', campaign_id, campaign_id, ad_set,
         coalesce(ad_set_name, ad_set), 'active'
     FROM import_names ORDER BY campaign_id, ad_set, day DESC, line DESC
     ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE SET name = EXCLUDED.name
-        WHERE old.name <> EXCLUDED.name"
+        WHERE old.name <> EXCLUDED.name AND ($2::text = 'file' OR EXCLUDED.name <> EXCLUDED.external_id)"
 );
 
 session_statement!(
@@ -90,9 +91,13 @@ session_statement!(
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    ADS(account: BigInt) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status, creative_id)
-    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad, coalesce(came.ad_name, came.ad),
-        coalesce(came.status, known.status, 'active'), creatives.id
+    /// What a platform did not show of an ad stays as it is known: its name, where it is called by its number, its status, and what
+    /// it shows, which has no format then.
+    ADS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status, creative_id)
+    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad,
+        coalesce(CASE WHEN $2::text = 'file' OR came.ad_name <> came.ad THEN came.ad_name ELSE known.name END, came.ad),
+        coalesce(came.status, known.status, 'active'),
+        CASE WHEN $2 = 'file' OR creatives.format <> 'unknown' THEN creatives.id ELSE coalesce(known.creative_id, creatives.id) END
     FROM import_names came LEFT JOIN creatives ON creatives.account_id = $1 AND creatives.key = came.creative
         LEFT JOIN ad_entities known ON known.account_id = $1 AND known.ad_account_id = came.ad_account_id
             AND known.level = 'ad' AND known.parent_id = came.ad_set_id AND known.external_id = came.ad
@@ -167,7 +172,13 @@ pub(super) async fn write(
     transaction.execute(NAMES, &[&account, &name]).await?;
     // Autovacuum leaves the tables of a session alone. Without statistics they are joined as if they were small.
     transaction.batch_execute("ANALYZE import_rows; ANALYZE import_names").await?;
-    for statement in [CAMPAIGNS, MATCH_CAMPAIGNS, AD_SETS, MATCH_AD_SETS, ADS, MATCH_ADS, GATHER] {
+    for statement in [CAMPAIGNS, MATCH_CAMPAIGNS] {
+        transaction.execute(statement, &[&account]).await?;
+    }
+    transaction.execute(AD_SETS, &[&account, &name]).await?;
+    transaction.execute(MATCH_AD_SETS, &[&account]).await?;
+    transaction.execute(ADS, &[&account, &name]).await?;
+    for statement in [MATCH_ADS, GATHER] {
         transaction.execute(statement, &[&account]).await?;
     }
     transaction.batch_execute("ANALYZE import_ads").await?;
