@@ -47,12 +47,12 @@ pub(super) async fn of_order(api: &Api, access: &Access, denied: &Denied, order:
         Err(ShopError::NotFound) => return Ok(claimed),
         found => found?,
     };
-    for claim in found.json::<Claims>()?.data {
+    for claim in found.detail::<Claims>()?.data {
         claimed.add_settlement(&claim);
         if has_return(api, access, denied, &claim).await? {
             let path = [RESOURCE, "v2", "claims", &claim.id.0, "returns"];
             match denied.ask(RESOURCE, api.get(access, &path, &[])).await {
-                Ok(answer) => claimed.add_return(&answer.json()?, order),
+                Ok(answer) => claimed.add_return(&answer.detail()?, order),
                 Err(ShopError::NotFound) => {}
                 Err(error) => return Err(error),
             }
@@ -70,7 +70,7 @@ async fn has_return(api: &Api, access: &Access, denied: &Denied, claim: &Claim) 
     }
     let path = [RESOURCE, "v1", "claims", &claim.id.0];
     match denied.ask(RESOURCE, api.get(access, &path, &[])).await {
-        Ok(answer) => Ok(names_return(&answer.json::<Claim>()?.related_entities.unwrap_or_default())),
+        Ok(answer) => Ok(names_return(&answer.detail::<Claim>()?.related_entities.unwrap_or_default())),
         Err(ShopError::NotFound) => Ok(false),
         Err(error) => Err(error),
     }

@@ -360,7 +360,7 @@ async fn details(
 /// Unverified: that the amounts are of all units together.
 async fn discounts(api: &Api, access: &Access, order: &str) -> Result<Vec<(String, Decimal)>, ShopError> {
     let discounts = match api.get(access, &["orders", order, "discounts"], &[]).await {
-        Ok(answer) => answer.json::<Discounts>()?,
+        Ok(answer) => answer.detail::<Discounts>()?,
         Err(ShopError::NotFound) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };

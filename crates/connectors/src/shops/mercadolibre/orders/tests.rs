@@ -115,6 +115,24 @@ async fn a_sale_whose_discount_is_not_answered_for_is_named() {
     assert_eq!((taken, told, read.again), (vec!["2"], vec![("order", "1")], vec!["1".to_owned()]));
 }
 
+/// Pages that say that a platform is being maintained come with 200, too.
+#[tokio::test]
+async fn what_is_no_json_is_no_answer_and_the_sale_is_read_again() {
+    let answers = |head: &str| match head {
+        head if head.contains("/discounts ") => ("200 OK", "<html>"),
+        head if head.starts_with("GET /post-purchase/") => ("200 OK", r#"{"data":["#),
+        _ => ("200 OK", "{}"),
+    };
+    let sale = sold(1).get().replacen('{', r#"{"tags":["order_has_discount"],"#, 1);
+    let (api, _) = answering(answers).await;
+    let raw = [RawValue::from_string(sale).unwrap(), sold(2)];
+    let read = batch(&api, &access(), &Denied::default(), &raw, "ARS".parse().unwrap()).await.unwrap();
+    let taken: Vec<_> = read.orders.iter().map(|order| order.order.external_id.as_str()).collect();
+    let told: Vec<_> = read.refused.iter().map(|told| (told.kind, told.external_id.as_str())).collect();
+    assert_eq!((taken, told), (vec!["2"], vec![("order", "1"), ("claim", "2")]));
+    assert_eq!(read.again, ["1", "2"]);
+}
+
 #[test]
 fn filters_are_of_full_hours() {
     let window = Window { from: datetime!(2026-11-24 10:59:59 -3), until: datetime!(2026-11-24 14:00:01 UTC) };
