@@ -15,6 +15,7 @@ use domain::social::{
     channels::{Change, ChannelError, Comment, Profile, Shown, SocialReplies},
 };
 use reqwest::Method;
+use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
 pub use self::hooks::MetaHooks;
@@ -65,7 +66,8 @@ impl Meta {
         if self.is_facebook { "comments" } else { "replies" }
     }
 
-    /// Comments under a node, the newest first, as far back as `since` where it is given.
+    /// Comments under a node, the newest first, as far back as `since` where it is given: then one that cannot be read, such as a
+    /// text with half a surrogate pair, costs no other. Else all are needed.
     async fn under(
         &self,
         profile: &Profile,
@@ -79,12 +81,18 @@ impl Meta {
                 query.extend([("filter", "stream"), ("order", "reverse_chronological")]);
             }
             query.extend(after.as_deref().map(|after| ("after", after)));
-            let page: Page<WireComment> = self.api.call(profile, Method::GET, path, &query, &[]).await?;
+            let page: Page<Box<RawValue>> = self.api.call(profile, Method::GET, path, &query, &[]).await?;
+            for raw in &page.data {
+                match serde_json::from_str::<WireComment>(raw.get()) {
+                    Ok(comment) => found.push(comment),
+                    Err(_) if since.is_some() => tracing::info!("a comment cannot be read"),
+                    Err(_) => return Err(ChannelError::Malformed("a comment".to_owned())),
+                }
+            }
             let is_past = since.is_some_and(|since| {
-                page.data.last().and_then(WireComment::posted_at).is_some_and(|oldest| oldest < since)
+                found.last().and_then(WireComment::posted_at).is_some_and(|oldest| oldest < since)
             });
             after = page.after();
-            found.extend(page.data);
             if after.is_none() || is_past {
                 break;
             }
@@ -178,8 +186,8 @@ mod tests {
     const COMMENTS: (&str, &str) =
         ("200 OK", r#"{"data":[{"id":"21","text":"hi","timestamp":"2026-11-24T10:00:00+0000"}]}"#);
     const BROKEN: (&str, &str) = ("502 Bad Gateway", "<html>");
-    /// A comment that is none.
-    const UNREADABLE: (&str, &str) = ("200 OK", r#"{"data":[{"id":[]}]}"#);
+    /// Comments that are none.
+    const UNREADABLE: (&str, &str) = ("200 OK", r#"{"data":7}"#);
 
     async fn read(answer: fn(&str) -> (&'static str, &'static str)) -> Result<Vec<Change>, ChannelError> {
         let (address, _) = answering(answer).await;
@@ -197,7 +205,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_post_that_fails_keeps_no_comment_on_another_from_being_read() {
+    async fn a_post_or_a_comment_that_fails_keeps_no_other_comment_from_being_read() {
         let read_one = read(|request| match request {
             request if request.contains("/178/media?") => MEDIA,
             request if request.contains("/1/comments?") => BROKEN,
@@ -207,6 +215,17 @@ mod tests {
         let changes = read_one.await.unwrap();
         let [Change::Posted(comment)] = changes.as_slice() else { panic!("{changes:?}") };
         assert_eq!((comment.external_id.as_str(), comment.post_id.as_deref()), ("21", Some("2")));
+        let some_unreadable = read(|request| match request {
+            request if request.contains("/178/media?") => ("200 OK", r#"{"data":[{"id":"1"}]}"#),
+            _ => (
+                "200 OK",
+                r#"{"data":[{"id":[]},{"id":"20","text":"\ud83d"},
+                    {"id":"21","text":"hi","timestamp":"2026-11-24T10:00:00+0000"}]}"#,
+            ),
+        });
+        let changes = some_unreadable.await.unwrap();
+        let [Change::Posted(comment)] = changes.as_slice() else { panic!("{changes:?}") };
+        assert_eq!(comment.external_id, "21");
         let read_none = read(|request| if request.contains("/178/media?") { MEDIA } else { BROKEN });
         assert!(matches!(read_none.await, Err(ChannelError::Unavailable(_))));
     }

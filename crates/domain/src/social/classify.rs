@@ -56,7 +56,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     for c in text.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase) {
         if c.is_alphanumeric() {
             word.push(c);
-        } else if !matches!(c, '\'' | '’' | '\u{200b}'..='\u{200f}' | '\u{feff}') && !word.is_empty() {
+        } else if !matches!(c, '\0' | '\'' | '’' | '\u{200b}'..='\u{200f}' | '\u{feff}') && !word.is_empty() {
             words.push(squashed(&std::mem::take(&mut word)));
         }
     }

@@ -111,6 +111,7 @@ fn every_phrase_is_folded_as_the_comments_are() {
 fn a_fingerprint_looks_through_case_accents_and_emoji() {
     assert_eq!(fingerprint_of("¡Qué ESTAFA, no compren! 😡"), fingerprint_of("que estafa no compren"));
     assert_ne!(fingerprint_of("a"), fingerprint_of("b"));
+    assert_eq!(fingerprint_of("est\0afa"), fingerprint_of("estafa"), "as it is stored, it is no edit");
 }
 
 proptest! {
