@@ -10,6 +10,7 @@ use domain::payments::{
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::error::Category;
 use time::OffsetDateTime;
 use url::Url;
 
@@ -104,7 +105,11 @@ fn unheard(error: reqwest::Error) -> ChargeError {
 }
 
 fn payment(body: &[u8]) -> Result<Payment, FetchError> {
-    let wire: PaymentWire = serde_json::from_slice(body).map_err(|_| FetchError::Unreadable("not a payment"))?;
+    let wire: PaymentWire = serde_json::from_slice(body).map_err(|error| match error.classify() {
+        Category::Data => FetchError::Unreadable("not a payment"),
+        // A page that says that it is being maintained, or an answer that breaks off: asking again gets another.
+        _ => GatewayUnavailable("its answer is not JSON, or breaks off".to_owned()).into(),
+    })?;
     wire.read().map_err(FetchError::Unreadable)
 }
 

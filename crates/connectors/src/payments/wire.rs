@@ -1,12 +1,14 @@
 //! The gateway's JSON. Amounts are strings, so that no digit is lost on the way.
 
+use std::collections::HashMap;
+
 use domain::{
     AccountId, ChargeId,
     payments::{Charge, Checkout, Order, Payer, Payment, PaymentStatus},
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 #[derive(Deserialize)]
 pub(super) struct Notification {
@@ -33,13 +35,13 @@ pub(super) struct PaymentWire {
     status: String,
     amount: String,
     currency: String,
-    #[serde(default)]
-    invoice_id: Value,
-    #[serde(default)]
-    customer: Value,
-    #[serde(default)]
-    metadata: Value,
+    invoice_id: Option<Box<RawValue>>,
+    customer: Option<Box<RawValue>>,
+    metadata: Option<Box<RawValue>>,
 }
+
+/// The fields of an object, each to be read by itself: half a surrogate pair, as of a name that was cut, is text of no other.
+type Fields = HashMap<String, Box<RawValue>>;
 
 #[derive(Serialize)]
 struct MetadataWire {
@@ -56,23 +58,33 @@ impl PaymentWire {
     /// The payment, or the name of the field that cannot be read.
     pub(super) fn read(self) -> Result<Payment, &'static str> {
         let Self { id, status, amount, currency, invoice_id, customer, metadata } = self;
+        let customer = fields(customer.as_deref());
         Ok(Payment {
             id: id.parse().map_err(|_| "id")?,
             status: read_status(&status).ok_or("status")?,
             amount: amount.parse::<Decimal>().map_err(|_| "amount")?,
             currency: currency.parse().map_err(|_| "currency")?,
-            invoice_id: text(Some(&invoice_id)),
-            payer: Payer { customer_id: text(customer.get("id")), email: text(customer.get("email")) },
-            order: order(&metadata),
+            invoice_id: invoice_id.and_then(|invoice| plain(&invoice)),
+            payer: Payer { customer_id: text(&customer, "id"), email: text(&customer, "email") },
+            order: order(&fields(metadata.as_deref())),
         })
     }
 }
 
+/// None, where it is no object.
+fn fields(object: Option<&RawValue>) -> Fields {
+    object.and_then(|object| serde_json::from_str(object.get()).ok()).unwrap_or_default()
+}
+
+fn text(fields: &Fields, name: &str) -> Option<String> {
+    plain(fields.get(name)?)
+}
+
 /// A text that can be kept.
-fn text(value: Option<&Value>) -> Option<String> {
-    let text = value?.as_str()?;
+fn plain(value: &RawValue) -> Option<String> {
+    let text: String = serde_json::from_str(value.get()).ok()?;
     let is_plain = (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control);
-    is_plain.then(|| text.to_owned())
+    is_plain.then_some(text)
 }
 
 fn read_status(text: &str) -> Option<PaymentStatus> {
@@ -87,14 +99,11 @@ fn read_status(text: &str) -> Option<PaymentStatus> {
 }
 
 /// What the checkout noted. A payment of another shop of the same merchant has none, or another.
-fn order(metadata: &Value) -> Option<Order> {
-    let number = |value: &Value| value.as_str()?.parse::<i64>().ok().filter(|number| *number > 0);
-    let charge = match metadata.get("charge_id") {
-        None | Some(Value::Null) => None,
-        Some(charge) => Some(ChargeId(number(charge)?)),
-    };
-    let account = AccountId(number(metadata.get("account_id")?)?);
-    Some(Order { account, item: text(metadata.get("item"))?, charge })
+fn order(metadata: &Fields) -> Option<Order> {
+    let number = |name: &str| text(metadata, name)?.parse::<i64>().ok().filter(|number| *number > 0);
+    let is_of_charge = metadata.get("charge_id").is_some_and(|charge| charge.get() != "null");
+    let charge = if is_of_charge { Some(ChargeId(number("charge_id")?)) } else { None };
+    Some(Order { account: AccountId(number("account_id")?), item: text(metadata, "item")?, charge })
 }
 
 #[derive(Serialize)]

@@ -141,6 +141,26 @@ fn what_cannot_be_read_is_no_payment(#[case] field: &str, #[case] value: serde_j
     assert!(matches!(read, Err(FetchError::Unreadable(_))), "{read:?}");
 }
 
+#[rstest]
+#[case("<html>")]
+#[case(r#"{"id":"pay_1","status":"SUCC"#)]
+#[case("")]
+fn what_is_no_json_is_no_answer(#[case] body: &str) {
+    let read = payment(body.as_bytes());
+    assert!(matches!(read, Err(FetchError::Unavailable(_))), "{read:?}");
+}
+
+/// As in the JSON of names that were cut within an emoji.
+#[test]
+fn half_a_surrogate_pair_keeps_no_payment_from_being_read() {
+    let body = r#"{"id":"pay_1","status":"SUCCEEDED","amount":"9.00","currency":"USD","invoiceId":"\ud83d","note":"\ud83d",
+        "customer":{"id":"cus_1","name":"Ana \ud83d","email":"\ud83d"},
+        "metadata":{"account_id":"3","item":"small","name":"\ud83d"}}"#;
+    let Payment { invoice_id, payer, order, .. } = payment(body.as_bytes()).unwrap();
+    assert_eq!((invoice_id, payer.customer_id.as_deref(), payer.email), (None, Some("cus_1"), None));
+    assert_eq!(order.unwrap().item, "small");
+}
+
 /// Who has paid is credited, whatever else the gateway says or does not say.
 #[rstest]
 fn what_a_payment_is_not_judged_by_may_be_anything(
