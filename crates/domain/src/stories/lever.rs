@@ -214,6 +214,10 @@ fn sales(day: &DayEvidence) -> Option<Lever> {
     if orders.observed <= 0.0 && orders.departure() <= -DEPARTED {
         return Some(Lever { kind: LeverKind::ClosedDay, part: None, share: 1.0, confidence: 0.99 });
     }
+    if is_sold_too_cheap(day) {
+        let part = product(day).filter(|product| has_another_price(day, product));
+        return Some(Lever { part, ..simple(LeverKind::Price, day.departure(Gauge::PricePerUnit)) });
+    }
     let factors = [Gauge::Orders, Gauge::UnitsPerOrder, Gauge::PricePerUnit];
     let (gauge, share, confidence) = strongest(day, &factors)?;
     let named = |kind, part| Some(Lever { kind, part, share, confidence });
@@ -246,6 +250,12 @@ fn sales(day: &DayEvidence) -> Option<Lever> {
                 .or_else(|| visits(day, share * confidence))
         }
     }
+}
+
+/// As much or more was taken, and less is left of it: at the lower price more was sold, and each unit brought less than it costs.
+pub(super) fn is_sold_too_cheap(day: &DayEvidence) -> bool {
+    let is_less = |gauge| day.departure(gauge) <= -DEPARTED;
+    !is_down(day) && is_less(Gauge::PricePerUnit) && is_less(Gauge::Contribution)
 }
 
 fn is_down(day: &DayEvidence) -> bool {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     evidence::{Band, DayEvidence, Gauge},
-    lever::{Lever, LeverKind, Subject, units, usual_units},
+    lever::{Lever, LeverKind, Subject, is_sold_too_cheap, units, usual_units},
 };
 use crate::daily::Dimension;
 
@@ -133,8 +133,8 @@ fn effect(subject: Subject, lever: Option<&Lever>, day: &DayEvidence) -> Option<
             let others = whole(Gauge::ExtraExpenses, -1.0);
             of_units.into_iter().chain(others).reduce(Effect::and)
         }
-        // Another price changes revenue, and no cost.
-        (Subject::Sales, Some(LeverKind::Price)) => {
+        // Another price changes revenue, and no cost, unless it sold more.
+        (Subject::Sales, Some(LeverKind::Price)) if !is_sold_too_cheap(day) => {
             day.band(Gauge::PricePerUnit).zip(units(day)).map(|(price, units)| Effect::of(price, units))
         }
         (Subject::Sales, Some(LeverKind::Platform)) => part(Dimension::Platform, Gauge::GrossRevenue, contribution),

@@ -361,6 +361,33 @@ fn an_expense_is_no_cost_of_a_unit() {
 }
 
 #[test]
+fn a_price_at_which_more_is_sold_at_a_loss_is_the_lever() {
+    // Two and a half times the orders at half of the price: 500 units at 5 that cost 6.
+    let cheap = day(
+        DAY,
+        &[
+            (Gauge::Orders, band(250.0, 100.0)),
+            (Gauge::GrossRevenue, band(2_500.0, 2_000.0)),
+            (Gauge::PricePerUnit, band(5.0, 10.0)),
+            (Gauge::Contribution, band(-500.0, 800.0)),
+            (Gauge::Profit, band(-770.0, 530.0)),
+        ],
+    );
+    let findings = [
+        finding(Metric::Orders, DAY, DAY, Direction::Up),
+        finding(Metric::GrossRevenue, DAY, DAY, Direction::Up),
+        finding(Metric::Profit, DAY, DAY, Direction::Down),
+    ];
+    let stories = group(&findings, &Certainties::default(), later(3), &evidence(vec![cheap]));
+    assert_eq!(stories.len(), 1, "{stories:#?}");
+    let story = &stories[0];
+    assert_eq!(story.lever.as_ref().map(|lever| lever.kind), Some(LeverKind::Price));
+    assert_eq!((story.seen.gauge, story.action()), (Gauge::PricePerUnit, Action::CheckPrices));
+    // What is left of the day, not what as many units would have brought at their price.
+    assert!((story.money.unwrap().expected + 1_300.0).abs() < 1e-9, "{:?}", story.money);
+}
+
+#[test]
 fn rent_is_no_news_when_as_much_was_paid_before() {
     let paid = |most_before: f64| {
         let rent = Band { observed: 900.0, expected: 20.0, low: 0.0, high: most_before };
