@@ -745,7 +745,7 @@ fn example(kind: Option<LeverKind>) -> (Band, Money) {
         Some(LeverKind::Traffic) => (510.0, 1_480.0, -527.0),
         Some(LeverKind::Tracking) => (96.0, 1_480.0, 0.0),
         Some(LeverKind::Refund) => (760.0, 55.0, -705.0),
-        Some(LeverKind::Cost) => (31.2, 24.9, -278.0),
+        Some(LeverKind::Cost) => (38.4, 24.9, -278.0),
         Some(LeverKind::Expense) => (900.0, 30.0, -870.0),
         None => (880.0, 2_010.0, -452.0),
     };

@@ -476,7 +476,8 @@ async fn a_card_that_pays_by_hand_ends_the_count_of_failures_and_is_charged_whil
     let left = Left::Failed { reason: "card_declined".to_owned(), retry_at: START + Duration::DAY };
     db.store.leave(charge, left, START).await.unwrap();
     db.sql.execute("DELETE FROM auto_topups WHERE state = 'pending'", &[]).await.unwrap();
-    let by_hand = paid(ChargeRef { id: ChargeId(900), ..charge });
+    let mut by_hand = paid(ChargeRef { id: ChargeId(900), ..charge });
+    by_hand.payment.payer.customer_id = Some("cus_1".to_owned());
     let quote = by_hand.quote.map(|bought| {
         let entitlement = Entitlement { source: RechargeSource::Manual, ..bought.entitlement };
         Purchase { entitlement, charge: None, ..bought }
