@@ -227,8 +227,8 @@ pub struct ShopInfo {
     pub country: Option<CountryCode>,
     /// Orders before this cannot be read.
     pub history_from: Option<OffsetDateTime>,
-    /// Whether the platform shows who the buyers are.
-    pub shows_buyers: bool,
+    /// Whether the platform shows who the buyers are. `None`: that could not be asked, and what is known stays.
+    pub shows_buyers: Option<bool>,
     /// Permissions that the app needs and were not granted.
     pub missing_scopes: Vec<String>,
 }

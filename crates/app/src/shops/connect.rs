@@ -272,7 +272,7 @@ pub(super) fn description(info: &ShopInfo, scopes: Vec<String>) -> Description {
         scopes,
         missing_scopes: info.missing_scopes.clone(),
         history_from: info.history_from,
-        buyer_data: if info.shows_buyers { BuyerData::Full } else { BuyerData::Withheld },
+        buyer_data: if info.shows_buyers == Some(false) { BuyerData::Withheld } else { BuyerData::Full },
     }
 }
 

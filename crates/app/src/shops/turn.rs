@@ -318,6 +318,9 @@ impl<'a> Turn<'a> {
     async fn describe(&mut self, info: &ShopInfo) -> Result<(), StoreError> {
         let mut new = description(info, self.held.access.scopes.clone());
         let old = &self.integration;
+        if info.shows_buyers.is_none() {
+            new.buyer_data = old.buyer_data;
+        }
         // Some permissions are known to be missing from a refusal alone: they are so while what was granted is the same.
         if old.scopes == new.scopes {
             let is_learnt = |scope: &&String| !new.missing_scopes.contains(scope) && !new.scopes.contains(scope);

@@ -148,7 +148,7 @@ impl ShopReader for GoogleAds {
             country: None,
             // Google does not say when the ad account was made.
             history_from: Some(now - HISTORY),
-            shows_buyers: true,
+            shows_buyers: Some(true),
             missing_scopes: if is_granted { Vec::new() } else { vec![SCOPE.to_owned()] },
             shop_id: customer.id.0,
         };

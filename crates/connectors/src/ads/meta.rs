@@ -123,7 +123,7 @@ impl ShopReader for Meta {
             timezone: account.zone(),
             country: None,
             history_from: Some(account.created_at().map_or(now - HISTORY, |created| created.max(now - HISTORY))),
-            shows_buyers: true,
+            shows_buyers: Some(true),
             missing_scopes: if is_granted { Vec::new() } else { vec![SCOPE.to_owned()] },
             shop_id: account.account_id.0,
         };

@@ -123,7 +123,7 @@ impl ShopReader for Mercadolibre {
             timezone: None,
             country: site.country(),
             history_from: Some(now - HISTORY),
-            shows_buyers: true,
+            shows_buyers: Some(true),
             missing_scopes: missing.map(|scope| (*scope).to_owned()).collect(),
         };
         Ok((info, now))

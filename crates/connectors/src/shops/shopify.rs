@@ -76,19 +76,21 @@ impl Shopify {
 
     /// Whether the shop shows who bought. Unverified: an app that may not see buyers gets orders whose customers lack their
     /// address; so one that is there among the newest orders proves the contrary, and no customer at all proves nothing.
-    async fn shows_buyers(&self, access: &Access, scopes: &[String]) -> Result<bool, ShopError> {
+    async fn shows_buyers(&self, access: &Access, scopes: &[String]) -> Result<Option<bool>, ShopError> {
         if !(grants(scopes, "read_orders") && grants(scopes, "read_customers")) {
-            return Ok(false);
+            return Ok(Some(false));
         }
         let buyers: Result<Reply<BuyersData>, _> = self.client.run(access, queries::BUYERS, json!({})).await;
         match buyers {
             Ok(reply) => {
                 let mut customers = reply.data.orders.nodes.into_iter().filter_map(|order| order.customer).peekable();
-                Ok(customers.peek().is_none() || customers.any(|customer| customer.default_email_address.is_some()))
+                Ok(Some(
+                    customers.peek().is_none() || customers.any(|customer| customer.default_email_address.is_some()),
+                ))
             }
-            Err(ShopError::MissingScope(_)) => Ok(false),
+            Err(ShopError::MissingScope(_)) => Ok(Some(false)),
             // It is only told: a shop whose newest orders cannot be shown is read otherwise.
-            Err(ShopError::Unavailable(_) | ShopError::Rejected(_) | ShopError::Malformed(_)) => Ok(true),
+            Err(ShopError::Unavailable(_) | ShopError::Rejected(_) | ShopError::Malformed(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -208,7 +210,7 @@ mod tests {
         let (name, token) = ("a.myshopify.com".to_owned(), Secret::new("token".to_owned()));
         let (info, _) =
             shopify.shop(&Access { shop_id: name.clone(), shop: name, token, scopes: vec![] }).await.unwrap();
-        assert!(info.shows_buyers, "nothing proves the contrary");
+        assert_eq!(info.shows_buyers, None, "nothing is proved");
     }
 
     #[test]

@@ -77,6 +77,8 @@ pub struct Answers {
     pub refused_catalogue: Option<ShopError>,
     /// How far the platform's clock is ahead.
     pub ahead: Duration,
+    /// Whether buyers are shown, where that can be asked.
+    pub shows_buyers: Option<bool>,
     /// Whether the next call of the readers panics.
     pub panics: bool,
 }
@@ -265,9 +267,9 @@ impl ShopReader for FakePlatform {
 
     async fn shop(&self, access: &Access) -> Result<(ShopInfo, OffsetDateTime), ShopError> {
         self.check(access)?;
-        let (currency, ahead) = {
+        let (currency, ahead, shows_buyers) = {
             let answers = self.answers.lock().unwrap();
-            (answers.currency.unwrap_or("EUR".parse().unwrap()), answers.ahead)
+            (answers.currency.unwrap_or("EUR".parse().unwrap()), answers.ahead, answers.shows_buyers)
         };
         let info = ShopInfo {
             shop_id: access.shop_id.clone(),
@@ -276,7 +278,7 @@ impl ShopReader for FakePlatform {
             timezone: None,
             country: None,
             history_from: None,
-            shows_buyers: true,
+            shows_buyers,
             missing_scopes: vec![],
         };
         Ok((info, *self.now.lock().unwrap() + ahead))

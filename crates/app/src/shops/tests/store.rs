@@ -288,7 +288,9 @@ impl ConnectionStore for FakeStore {
     }
 
     async fn describe(&self, _: AccountId, _: IntegrationId, said: Description) -> Result<(), StoreError> {
-        self.database().integration.as_mut().unwrap().missing_scopes = said.missing_scopes;
+        let mut database = self.database();
+        let integration = database.integration.as_mut().unwrap();
+        (integration.missing_scopes, integration.buyer_data) = (said.missing_scopes, said.buyer_data);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use domain::{
     IntegrationId,
     accounts::Platform,
     imports::{DocumentKind, ShopCatalogue},
-    integrations::{ErrorCode, Fact, RevokeReason},
+    integrations::{BuyerData, ErrorCode, Fact, RevokeReason},
     shops::{
         Product, ProductBatch, Purpose, Refused, ShopError, Stock, Window,
         hooks::Topic,
@@ -794,6 +794,21 @@ async fn a_connection_that_takes_long_keeps_no_other_of_its_account_waiting() {
     world.syncer().run(tokio::time::sleep(std::time::Duration::from_secs(5))).await;
     assert!(world.store.database().runs.is_empty(), "the first one is on its way");
     assert_eq!(world.store.database().lease_asked_for, [SHOP, IntegrationId(13)].into());
+}
+
+#[tokio::test]
+async fn that_buyers_are_withheld_stays_known_while_it_cannot_be_asked() {
+    let world = World::connected(Platform::Shopify);
+    let known = async |shows_buyers: Option<bool>| {
+        world.platform.answers.lock().unwrap().shows_buyers = shows_buyers;
+        world.tick().await;
+        world.pass(Duration::HOUR);
+        world.store.database().integration.as_ref().unwrap().buyer_data
+    };
+    assert_eq!(known(None).await, BuyerData::Full);
+    assert_eq!(known(Some(false)).await, BuyerData::Withheld);
+    assert_eq!(known(None).await, BuyerData::Withheld);
+    assert_eq!(known(Some(true)).await, BuyerData::Full);
 }
 
 /// What is changed until then would never be read.

@@ -357,7 +357,7 @@ impl ShopReader for Tiendanube {
             timezone: store.timezone.ok().and_then(|zone| zone.parse().ok()),
             country: store.country.ok().and_then(|country| country.parse().ok()),
             history_from: None,
-            shows_buyers: true,
+            shows_buyers: Some(true),
             missing_scopes: [READ_ORDERS, READ_PRODUCTS]
                 .into_iter()
                 .filter(|scope| !grants(access, scope))
