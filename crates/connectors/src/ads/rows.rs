@@ -41,21 +41,27 @@ pub fn spent(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
 pub struct Asking<'a> {
     waiting: Vec<&'a [&'a str]>,
     failed: Vec<(&'a [&'a str], ShopError)>,
+    /// Whether anything was answered since the last of them failed.
     is_answered: bool,
+    /// One that was shown.
+    shown: Option<&'a [&'a str]>,
 }
 
 impl<'a> Asking<'a> {
     pub fn new(ads: &'a [&'a str], at_once: usize) -> Self {
-        Self { waiting: ads.chunks(at_once).rev().collect(), failed: Vec::new(), is_answered: false }
+        Self { waiting: ads.chunks(at_once).rev().collect(), failed: Vec::new(), is_answered: false, shown: None }
     }
 
-    /// Those that are asked for next.
+    /// Those that are asked for next. In the end, where the last ones failed, one again that was shown: an outage may have begun on
+    /// the way.
     pub fn take(&mut self) -> Option<&'a [&'a str]> {
-        self.waiting.pop()
+        let next = self.waiting.pop();
+        if next.is_none() && !self.is_answered && !self.failed.is_empty() { self.shown.take() } else { next }
     }
 
-    pub fn answered(&mut self) {
+    pub fn answered(&mut self, ads: &'a [&'a str]) {
         self.is_answered = true;
+        self.shown = self.shown.or_else(|| ads.get(..1));
     }
 
     /// # Errors
@@ -65,11 +71,12 @@ impl<'a> Asking<'a> {
         if matches!(error, Unauthorized | Suspended | MissingScope(_) | Throttled(_)) {
             return Err(error);
         }
-        // Where not even one alone is shown it may be of none of them: then the others are asked for as they are.
+        // Where one alone failed and none was shown since, it may be of none of them: then the others are asked for as they are.
         if ads.len() > 1 && (self.is_answered || self.failed.is_empty()) {
             let (first, second) = ads.split_at(ads.len() / 2);
             self.waiting.extend([second, first]);
         } else {
+            self.is_answered = false;
             self.failed.push((ads, error));
         }
         Ok(())
@@ -78,7 +85,7 @@ impl<'a> Asking<'a> {
     /// What is said of ads that are not shown.
     ///
     /// # Errors
-    /// Trouble of the network, where it answered for no ad: that passes, and nobody asks for days again that are long over.
+    /// Trouble of the network, where it answers for no ad (any more): that passes, and nobody asks for days again that are long over.
     pub fn end(self) -> Result<Vec<Refused>, ShopError> {
         if !self.is_answered
             && let Some((_, trouble)) = self.failed.iter().find(|(_, error)| matches!(error, ShopError::Unavailable(_)))
@@ -125,7 +132,7 @@ mod tests {
             if some.iter().any(|ad| failing.contains(ad)) {
                 asking.failed(some, error.clone()).unwrap();
             } else {
-                asking.answered();
+                asking.answered(some);
                 shown.extend(some);
             }
         }
@@ -138,8 +145,13 @@ mod tests {
         for error in [trouble(), ShopError::TooMany, ShopError::Rejected("code 100".to_owned())] {
             for ad in ADS {
                 let (shown, refused, queries) = asked(&[ad], &error);
-                let others: Vec<_> = ADS.into_iter().filter(|other| *other != ad).collect();
-                assert_eq!((shown, refused, queries), (others, Ok(vec![ad.to_owned()]), 6));
+                // After the last one it is made sure that others are still shown.
+                let again = (ad == "8").then_some("1");
+                let others: Vec<_> = ADS.into_iter().filter(|other| *other != ad).chain(again).collect();
+                assert_eq!(
+                    (shown, refused, queries),
+                    (others, Ok(vec![ad.to_owned()]), 6 + usize::from(again.is_some()))
+                );
             }
         }
     }
@@ -150,6 +162,15 @@ mod tests {
         assert_eq!((shown, refused, queries), (vec![], Err(trouble()), 6));
         let (shown, refused, queries) = asked(&ADS, &ShopError::Rejected("code 100".to_owned()));
         assert_eq!((shown.len(), refused.map(|refused| refused.len()), queries), (0, Ok(4), 6));
+        let mut asking = Asking::new(&ADS, 4);
+        let some = asking.take().unwrap();
+        asking.answered(some);
+        let mut queries = 1;
+        while let Some(some) = asking.take() {
+            asking.failed(some, trouble()).unwrap();
+            queries += 1;
+        }
+        assert_eq!((asking.end(), queries), (Err(trouble()), 7), "it began on the way");
         let mut asking = Asking::new(&ADS, 4);
         let some = asking.take().unwrap();
         assert_eq!(asking.failed(some, ShopError::Unauthorized), Err(ShopError::Unauthorized));

@@ -60,7 +60,7 @@ pub(super) async fn of_ads(
         let query = format!("SELECT {FIELDS} FROM ad_group_ad WHERE ad_group_ad.ad.id IN ({})", some.join(", "));
         match api.search::<AdRow>(caller, &query).await {
             Ok(all) => {
-                asking.answered();
+                asking.answered(some);
                 found.extend(all.into_iter().map(shown));
             }
             Err(error) => asking.failed(some, error)?,

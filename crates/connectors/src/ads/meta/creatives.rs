@@ -47,7 +47,7 @@ pub(super) async fn of_ads(
         let query = [("fields", FIELDS), ("filtering", filter.as_str())];
         match api.pages::<Ad>(caller, &[&act(caller.account), "ads"], &query, &limit).await {
             Ok(all) => {
-                asking.answered();
+                asking.answered(some);
                 let gone = || Shown { status: Status::Archived, creative: None };
                 found.extend(some.iter().map(|ad| ((*ad).to_owned(), gone())));
                 found.extend(all.into_iter().map(|ad| (ad.id.0.clone(), shown(ad))));
