@@ -299,7 +299,7 @@ async fn batch(
                 if !failing.is_empty() {
                     batch.again.push(order.id.0.clone());
                 }
-                let told = failing.iter().map(|(kind, trouble)| Refused::failing(*kind, order.id.0.clone(), trouble));
+                let told = failing.iter().map(|(kind, trouble)| Refused::failing(kind, order.id.0.clone(), trouble));
                 batch.refused.extend(told);
                 match shop_order(&order, &details, currency) {
                     Ok(order) => {
