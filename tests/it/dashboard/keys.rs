@@ -72,7 +72,7 @@ async fn a_form_that_is_sent_again_makes_no_second_key_or_secret() {
     assert_eq!((again.status, again.header("location"), count("api_keys").await), (303, Some("/keys?sent=true"), 1));
     let page = browser.get("/keys?sent=true").await.text;
     assert!(page.contains("This form had been sent before") && !page.contains(&key), "{page}");
-    // What was written anew into the form of the history is another key.
+    // What was filled in again on the form of the history is another key.
     assert_eq!(create(&mut browser, &numbered(&form, "name=Other&ends=90&read=on")).await.status, 200);
     // What is refused is no key, and the form may be sent again.
     let fields = numbered(&browser.get("/keys").await, "name=full&ends=90&read=on");

@@ -27,7 +27,7 @@ impl Notification {
 }
 
 /// A payment is judged by its id, status, amount, currency and metadata. What else it has may be missing, null or of another
-/// form: whoever has paid is credited all the same.
+/// form: who has paid is credited all the same.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PaymentWire {

@@ -35,7 +35,7 @@ pub struct Now<'a> {
     at: OffsetDateTime,
 }
 
-/// Whether a form with this number has asked for the same before: what is written anew into a page of the history is another
+/// Whether a form with this number has asked for the same before: what is filled in again on a page of the history is another
 /// wish. `shown` is where to look what came of it, unless it was noted then.
 pub async fn sent<'a>(
     state: &'a State,
